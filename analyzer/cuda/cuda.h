@@ -1,0 +1,35 @@
+/* cuda: CUDA C++ files through libclang (opened at run time) to the kernel IR. */
+#ifndef KC_CUDA_CUDA_H
+#define KC_CUDA_CUDA_H
+
+#include "ir/ir.h"
+#include "ir/violation.h"
+#include "support/error.h"
+
+typedef struct CudaOptions {
+  const char *arch;               /* "sm_90a": full name, suffix included; parsed as this target */
+  const char *std;                /* "c++17", or NULL for the default */
+  const char *cuda_path;          /* --cuda-path, or NULL */
+  const char *const *flags;       /* -I, -D, -U, -include and what follows `--`; NULL-terminated */
+  const char *const *instantiate; /* --instantiate 'kern<128,4>'; NULL-terminated, may be NULL */
+  const char *const *stages;      /* --stages [NAME=]N; NULL-terminated, may be NULL */
+  const char *const *event_directives; /* event(...) of the configuration; may be NULL */
+  const char *text; /* contents when not read from disk (stdin, editor), or NULL */
+  size_t text_length;
+} CudaOptions;
+
+/* Timings of the stages in microseconds, for --timing. */
+typedef struct CudaTiming {
+  int64_t load, parse, lower;
+} CudaTiming;
+
+/* Parses `path` and lowers every kernel and every host function that reaches a launch. Returns NULL
+ * with `error` when the file can't be read, libclang can't be loaded (the hint says what to
+ * install), or the file has a syntax error that nvcc would report too. */
+IrProgram *cuda_load(KcArena *arena, const char *path, const CudaOptions *options,
+                     IrViolations *violations, CudaTiming *timing, KcError *error);
+
+/* Version of the libclang that was opened (22), or 0; opens it when needed. `path` may be NULL. */
+int cuda_libclang_version(const char **path);
+
+#endif

@@ -1,0 +1,111 @@
+/* machine: executes all warps of a cluster concretely over realisable inputs; every violation of
+ * the protocol that it observes has a name and a witness. It knows no rule and no file format. */
+#ifndef KC_MACHINE_MACHINE_H
+#define KC_MACHINE_MACHINE_H
+
+#include "arch/arch.h"
+#include "ir/directive.h"
+#include "ir/ir.h"
+#include "ir/violation.h"
+
+typedef struct MachineOptions {
+  const Arch *arch;
+  uint64_t max_steps;         /* warp instructions a run; 0: default (2 million) */
+  int64_t max_time_us;        /* for one kernel, all samples and schedules; 0: default (5 s) */
+  size_t max_memory;          /* bytes; 0: default (200 MB) */
+  const char *const *assumes; /* --assume expressions; NULL-terminated, may be NULL */
+  bool dump_events;           /* --dump events: the event trace of the first schedule */
+} MachineOptions;
+
+/* ---- facts of the host side, from running the host programs ---- */
+
+typedef struct MachineTensorMap {
+  int64_t box[5], dims[5], strides[4], elem_strides[5]; /* -1: unknown */
+  int rank, data_type, swizzle, interleave;             /* cuTensorMapEncodeTiled's own enums */
+  int64_t box_bytes;                                    /* -1: unknown */
+  uint32_t where;
+  const char *name;
+} MachineTensorMap;
+
+typedef struct MachineLaunch {
+  const char *kernel;                    /* instantiation name */
+  int64_t grid[3], block[3], cluster[3]; /* -1: unknown */
+  int64_t smem;                          /* -1: unknown */
+  bool pdl_attribute;                    /* programmaticStreamSerializationAllowed */
+  bool pdl_known;
+  bool extended; /* cudaLaunchKernelEx */
+  uint32_t where;
+  KC_VEC(int64_t) args;                  /* INT64_MIN: unknown */
+  KC_VEC(const MachineTensorMap *) maps; /* by parameter index; NULL where the argument is no map */
+} MachineLaunch;
+
+typedef struct MachineFuncAttr {
+  const char *kernel;
+  int64_t attribute, value; /* INT64_MIN: unknown */
+  uint32_t where;
+  bool conditional; /* reached in some samples only */
+} MachineFuncAttr;
+
+typedef struct MachineHostFacts {
+  KC_VEC(MachineLaunch) launches;
+  KC_VEC(MachineFuncAttr) attrs;
+  KC_VEC(MachineTensorMap *) maps;
+} MachineHostFacts;
+
+/* Runs every host program of `program` under two samples; keeps what is the same under both.
+ * Violations of the host side (box over 256, stride not a multiple of 16 ...) are added. */
+MachineHostFacts *machine_run_hosts(const IrProgram *program, const MachineOptions *options,
+                                    IrViolations *violations);
+
+/* ---- one kernel ---- */
+
+typedef struct MachineBarrierUse { /* one mbarrier array, for `kcheck protocol` */
+  const char *name;                /* "full" */
+  int slots;
+  int64_t init_count;
+  KC_VEC(uint32_t) inits, arrives, waits, completions; /* source stacks, each once */
+  int64_t expect_bytes;                                /* -1: none or not constant */
+  KC_VEC(const char *) arrive_text, wait_text, protects;
+} MachineBarrierUse;
+
+typedef struct MachineInterval { /* for `kcheck trace`: what happened when, in machine steps */
+  int kind;                      /* MachineIntervalKind */
+  int cta, warp;                 /* warp -1: an asynchronous agent */
+  const char *object;            /* "full[2]", "s.a[1]" */
+  int stage;                     /* index in its array, or -1 */
+  int64_t phase;
+  uint64_t begin, end;
+  uint32_t where;
+  bool fault;
+} MachineInterval;
+
+typedef enum MachineIntervalKind {
+  MACHINE_LOAD,
+  MACHINE_COMPUTE,
+  MACHINE_STORE,
+  MACHINE_WAIT,
+  MACHINE_ARRIVE,
+  MACHINE_BARRIER
+} MachineIntervalKind;
+
+typedef struct MachineResult {
+  bool ran;      /* at least one sample ended or hung */
+  bool complete; /* nothing was cut, skipped or unknown in a way that hides events */
+  KC_VEC(const char *) not_checked; /* "deadlock: a call could not be lowered (line 41)" */
+  KC_VEC(MachineBarrierUse) barriers;
+  KC_VEC(MachineInterval)
+  intervals; /* of the sample that shows the first violation, else of the first */
+  int asm_executed, asm_total;
+  uint64_t steps; /* warp instructions, all samples and schedules */
+  int64_t time_us;
+  size_t memory;
+  int tmem_columns;            /* most columns allocated at a time, -1 none */
+  int max_registers_requested; /* by setmaxnreg, 0 none */
+  char *event_dump;            /* when asked for */
+} MachineResult;
+
+MachineResult *machine_run(KcArena *arena, const IrProgram *program, const IrKernel *kernel,
+                           const MachineHostFacts *host, const MachineOptions *options,
+                           IrViolations *violations);
+
+#endif
