@@ -1,0 +1,138 @@
+#include "arch/arch.h"
+
+#include <string.h>
+
+#include <glib.h>
+
+#include "arch/load.h"
+#include "support/data.h"
+
+typedef struct {
+  ArchTable table;
+  KcError error; /* of the file that could not be read, when there was one */
+  bool ok;
+} Known;
+
+static gint by_number(gconstpointer a, gconstpointer b) {
+  const Arch *x = a, *y = b;
+  if (x->number != y->number) return x->number - y->number;
+  static const char order[] = "fa"; /* the base target first, the full one last */
+  int rank_x = x->suffix ? (int)(strchr(order, x->suffix) - order) + 1 : 0;
+  int rank_y = y->suffix ? (int)(strchr(order, y->suffix) - order) + 1 : 0;
+  return rank_x - rank_y;
+}
+
+static void load_one(const char *path, const char *text, size_t length, void *user) {
+  Known *known = user;
+  if (known->ok) known->ok = arch_load(&known->table, path, text, length, &known->error);
+}
+
+static const Known *all_known(void) {
+  static const Known *known; /* immutable once made */
+  if (g_once_init_enter(&known)) {
+    Known *made = g_new0(Known, 1);
+    made->table.archs = g_array_new(FALSE, TRUE, sizeof(Arch));
+    made->table.former = g_array_new(FALSE, TRUE, sizeof(ArchFormer));
+    made->ok = true;
+    kc_data_each("knowledge/architectures/", load_one, made);
+    g_array_sort(made->table.archs, by_number);
+    g_once_init_leave(&known, made);
+  }
+  return known;
+}
+
+/* Levenshtein distance; names of targets are short. */
+static unsigned distance(const char *a, const char *b) {
+  unsigned row[32];
+  size_t length = strlen(b);
+  if (length >= G_N_ELEMENTS(row)) return G_MAXUINT;
+  for (unsigned j = 0; j <= length; j++)
+    row[j] = j;
+  for (unsigned i = 1; a[i - 1]; i++) {
+    unsigned diagonal = row[0];
+    row[0] = i;
+    for (unsigned j = 1; j <= length; j++) {
+      unsigned best = MIN(MIN(row[j], row[j - 1]) + 1, diagonal + (a[i - 1] != b[j - 1]));
+      diagonal = row[j];
+      row[j] = best;
+    }
+  }
+  return row[length];
+}
+
+/* "100a", "compute_100a" and "sm_100a" all name sm_100a. */
+static char *full_name(const char *name) {
+  if (g_str_has_prefix(name, "sm_")) return g_strdup(name);
+  if (g_str_has_prefix(name, "compute_")) name += strlen("compute_");
+  return g_strdup_printf("sm_%s", name);
+}
+
+static const Arch *unknown(const Known *known, const char *given, const char *name,
+                           KcError *error) {
+  kc_fail(error, NULL, 0, 0, "unknown architecture `%s`", given);
+  for (guint i = 0; i < known->table.former->len; i++) {
+    const ArchFormer *former = &g_array_index(known->table.former, ArchFormer, i);
+    if (strcmp(former->name, name) != 0) continue;
+    kc_hint(error, "%s is called sm_%d%s now", name, former->number,
+            g_ascii_isalpha(name[strlen(name) - 1]) ? name + strlen(name) - 1 : "");
+    return NULL;
+  }
+  const Arch *nearest = NULL;
+  unsigned best = G_MAXUINT;
+  for (guint i = 0; i < known->table.archs->len; i++) {
+    const Arch *arch = &g_array_index(known->table.archs, Arch, i);
+    unsigned here = distance(name, arch->name);
+    if (here < best) {
+      best = here;
+      nearest = arch;
+    }
+  }
+  if (nearest && best <= 2)
+    kc_hint(error, "did you mean %s?", nearest->name);
+  else
+    kc_hint(error, "give a target such as sm_90, sm_100 or sm_100a");
+  return NULL;
+}
+
+static const Arch *exact(const Known *known, const char *name) {
+  for (guint i = 0; i < known->table.archs->len; i++) {
+    const Arch *arch = &g_array_index(known->table.archs, Arch, i);
+    if (strcmp(arch->name, name) == 0) return arch;
+  }
+  return NULL;
+}
+
+const Arch *arch_find(const char *name, KcError *error) {
+  const Known *known = all_known();
+  if (!known->ok) {
+    kc_fail(error, known->error.path, known->error.line, known->error.column, "%s",
+            known->error.message);
+    return NULL;
+  }
+  g_autofree char *full = full_name(name);
+  const Arch *arch = exact(known, full);
+  return arch ? arch : unknown(known, name, full, error);
+}
+
+const Arch *arch_full(const Arch *arch) {
+  g_autofree char *name = g_strdup_printf("sm_%da", arch->number);
+  const Arch *full = exact(all_known(), name);
+  return full ? full : arch;
+}
+
+int arch_launch_bounds_registers(const Arch *arch, int threads, int min_blocks) {
+  if (threads < 1 || threads > arch->max_threads_per_block) return arch->max_registers_per_thread;
+  if (min_blocks < 1 || min_blocks > arch->max_blocks_per_sm ||
+      (int64_t)threads * min_blocks > arch->max_threads_per_sm)
+    min_blocks = 1;
+  int warps = (threads + 31) / 32 * min_blocks;
+  warps = (warps + 3) / 4 * 4; /* one warp slot for each of the 4 sub-partitions */
+  int registers = arch->registers_per_sm / (32 * warps) / 8 * 8;
+  return MIN(registers, arch->max_registers_per_thread);
+}
+
+void arch_each(void (*visit)(const Arch *arch, void *user), void *user) {
+  const Known *known = all_known();
+  for (guint i = 0; i < known->table.archs->len; i++)
+    visit(&g_array_index(known->table.archs, Arch, i), user);
+}
