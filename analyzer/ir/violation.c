@@ -48,3 +48,10 @@ void ir_violation_witness(IrViolations *violations, IrViolation *v, const char *
   va_end(args);
   KC_PUSH(violations->arena, v->witness, line);
 }
+
+void ir_violation_fix(IrViolations *violations, IrViolation *v, SourceRange range, const char *text,
+                      bool safe) {
+  v->fix_range = range;
+  v->fix_text = kc_strdup(violations->arena, text);
+  v->fix_safe = safe;
+}

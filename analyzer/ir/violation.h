@@ -37,6 +37,9 @@ typedef struct IrViolation {
   KC_VEC(IrFact) inputs;        /* inputs of the witness: K = 576, cluster = 2 */
   KC_VEC(const char *) witness; /* lines of the witness text */
   const char *assumed;          /* what it assumed, or NULL */
+  SourceRange fix_range;        /* what `fix_text` replaces (empty: inserted there) */
+  const char *fix_text;         /* or NULL: no mechanical fix */
+  bool fix_safe;                /* keeps the meaning of every correct program */
 } IrViolation;
 
 typedef struct IrViolations {
@@ -56,5 +59,8 @@ void ir_violation_input(IrViolations *violations, IrViolation *v, const char *na
                         const char *format, ...) __attribute__((format(printf, 4, 5)));
 void ir_violation_witness(IrViolations *violations, IrViolation *v, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* Replacing `range` by `text` mends it; `safe` when that can't change a correct program. */
+void ir_violation_fix(IrViolations *violations, IrViolation *v, SourceRange range, const char *text,
+                      bool safe);
 
 #endif

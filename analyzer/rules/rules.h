@@ -40,6 +40,7 @@ typedef struct FindingRelated {
   char *path;
   int line, column, end_line, end_column;
   char *message;
+  char *source; /* text of `line` as it was analysed, or NULL */
 } FindingRelated;
 
 /* A finding outlives the translation unit: everything is owned by it (finding_free). */
@@ -51,7 +52,8 @@ typedef struct Finding {
   int line, column, end_line, end_column; /* 1-based; columns in UTF-8 bytes; end exclusive */
   char *kernel;                           /* instantiation, or NULL */
   GPtrArray *archs;                       /* char*; one or, when merged, several */
-  char *message, *help, *page, *url;
+  char *source;                           /* text of `line` as it was analysed, or NULL */
+  char *message, *help, *page, *anchor, *url;
   GPtrArray *related;       /* FindingRelated* */
   GPtrArray *witness_names; /* char*: inputs */
   GPtrArray *witness_values;
@@ -69,6 +71,7 @@ typedef struct RulesOptions {
   const char *const *severity; /* "RULE=level" */
   const char *docs_base;       /* base of `url`, or NULL */
   const char *arch;
+  bool incomplete; /* something was not checked: unused suppressions are not reported */
 } RulesOptions;
 
 /* Turns violations into findings (deduplicated by rule and place, suppressions applied, unused
@@ -78,5 +81,12 @@ GPtrArray *rules_apply(const Rules *rules, const IrProgram *program, const IrVio
 /* Merges the findings of several targets: the same finding on several is kept once with the list.
  */
 GPtrArray *rules_merge(GPtrArray *findings);
+/* After rules_merge: a suppression is unused only when it is so on all `targets` targets; drops the
+ * kcheck-unused-ignore findings that are not. */
+void rules_drop_partly_unused(GPtrArray *findings, guint targets);
+
+/* "error", "warning", "advice", "off". */
+const char *severity_name(Severity severity);
+bool severity_from_name(const char *name, Severity *severity);
 
 #endif
