@@ -4,38 +4,43 @@
 
 #include <glib.h>
 
-enum { LONGEST = 96 };
+enum { MAX_WORD = 64 };
 
-/* Edit distance with transposition of neighbours counted as one edit (optimal string alignment). */
-static size_t distance(const char *a, const char *b) {
-  size_t la = strlen(a), lb = strlen(b);
-  if (la > LONGEST || lb > LONGEST) return LONGEST;
-  size_t rows[3][LONGEST + 1];
-  for (size_t j = 0; j <= lb; j++)
-    rows[1][j] = j;
-  for (size_t i = 1; i <= la; i++) {
-    size_t *before = rows[(i + 2) % 3], *last = rows[i % 3], *now = rows[(i + 1) % 3];
+/* Edits (insert, delete, replace, swap of neighbours) between two words of at most MAX_WORD bytes.
+ */
+static int edits(const char *a, const char *b) {
+  int na = (int)strlen(a), nb = (int)strlen(b);
+  if (na > MAX_WORD || nb > MAX_WORD) return MAX_WORD;
+  int rows[3][MAX_WORD + 1];
+  int *before = rows[0], *last = rows[1], *now = rows[2];
+  for (int j = 0; j <= nb; j++)
+    last[j] = j;
+  for (int i = 1; i <= na; i++) {
     now[0] = i;
-    for (size_t j = 1; j <= lb; j++) {
-      now[j] = MIN(MIN(last[j], now[j - 1]) + 1, last[j - 1] + (a[i - 1] != b[j - 1]));
-      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+    for (int j = 1; j <= nb; j++) {
+      char ca = g_ascii_tolower(a[i - 1]), cb = g_ascii_tolower(b[j - 1]);
+      now[j] = MIN(MIN(last[j], now[j - 1]) + 1, last[j - 1] + (ca != cb));
+      if (i > 1 && j > 1 && ca == g_ascii_tolower(b[j - 2]) && cb == g_ascii_tolower(a[i - 2]))
         now[j] = MIN(now[j], before[j - 2] + 1);
     }
+    int *spare = before;
+    before = last;
+    last = now;
+    now = spare;
   }
-  return rows[(la + 1) % 3][lb];
+  return last[nb];
 }
 
-const char *kc_nearest(const char *word, const char *const *names, size_t count) {
+const char *kc_suggest(const char *word, const char *const *known) {
   const char *best = NULL;
-  size_t best_distance = MAX(strlen(word) / 3, (size_t)2) + 1;
-  for (size_t i = 0; i < count; i++) {
-    size_t d = distance(word, names[i]);
-    if (d < best_distance && d < strlen(names[i])) {
-      best = names[i];
-      best_distance = d;
+  int best_edits = 0;
+  for (; *known; known++) {
+    int distance = edits(word, *known);
+    if (distance * 3 > (int)strlen(*known) + 2) continue;
+    if (!best || distance < best_edits) {
+      best = *known;
+      best_edits = distance;
     }
   }
-  for (size_t i = 0; !best && i < count && strlen(word) >= 3; i++)
-    if (strncmp(names[i], word, strlen(word)) == 0) best = names[i];
   return best;
 }

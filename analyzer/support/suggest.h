@@ -1,11 +1,11 @@
-/* "Did you mean ...?" for names that a person wrote. */
+/* "did you mean": the known word nearest to one that was mistyped. */
 #ifndef KC_SUPPORT_SUGGEST_H
 #define KC_SUPPORT_SUGGEST_H
 
 #include <stddef.h>
 
-/* The name nearest to `word` by edit distance, when it is near enough to be meant (a third of the
- * word's length, at least 2 edits, or a prefix of it); else NULL. The first wins a tie. */
-const char *kc_nearest(const char *word, const char *const *names, size_t count);
+/* The word of `known` (NULL-terminated) within a third of its length of edits of `word`; NULL when
+ * none is near enough to be what was meant. Case is ignored. */
+const char *kc_suggest(const char *word, const char *const *known);
 
 #endif
