@@ -6,6 +6,7 @@
 
 #include "arch/load.h"
 #include "support/data.h"
+#include "support/suggest.h"
 
 typedef struct {
   ArchTable table;
@@ -41,25 +42,6 @@ static const Known *all_known(void) {
   return known;
 }
 
-/* Levenshtein distance; names of targets are short. */
-static unsigned distance(const char *a, const char *b) {
-  unsigned row[32];
-  size_t length = strlen(b);
-  if (length >= G_N_ELEMENTS(row)) return G_MAXUINT;
-  for (unsigned j = 0; j <= length; j++)
-    row[j] = j;
-  for (unsigned i = 1; a[i - 1]; i++) {
-    unsigned diagonal = row[0];
-    row[0] = i;
-    for (unsigned j = 1; j <= length; j++) {
-      unsigned best = MIN(MIN(row[j], row[j - 1]) + 1, diagonal + (a[i - 1] != b[j - 1]));
-      diagonal = row[j];
-      row[j] = best;
-    }
-  }
-  return row[length];
-}
-
 /* "100a", "compute_100a" and "sm_100a" all name sm_100a. */
 static char *full_name(const char *name) {
   if (g_str_has_prefix(name, "sm_")) return g_strdup(name);
@@ -77,18 +59,12 @@ static const Arch *unknown(const Known *known, const char *given, const char *na
             g_ascii_isalpha(name[strlen(name) - 1]) ? name + strlen(name) - 1 : "");
     return NULL;
   }
-  const Arch *nearest = NULL;
-  unsigned best = G_MAXUINT;
-  for (guint i = 0; i < known->table.archs->len; i++) {
-    const Arch *arch = &g_array_index(known->table.archs, Arch, i);
-    unsigned here = distance(name, arch->name);
-    if (here < best) {
-      best = here;
-      nearest = arch;
-    }
-  }
-  if (nearest && best <= 2)
-    kc_hint(error, "did you mean %s?", nearest->name);
+  g_autofree const char **names = g_new0(const char *, known->table.archs->len + 1);
+  for (guint i = 0; i < known->table.archs->len; i++)
+    names[i] = g_array_index(known->table.archs, Arch, i).name;
+  const char *nearest = kc_suggest(name, names);
+  if (nearest)
+    kc_hint(error, "did you mean %s?", nearest);
   else
     kc_hint(error, "give a target such as sm_90, sm_100 or sm_100a");
   return NULL;

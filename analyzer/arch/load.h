@@ -12,7 +12,7 @@ typedef struct ArchTable {
 } ArchTable;
 
 typedef struct ArchFormer { /* a name that a target had in older toolkits */
-  char *name;
+  const char *name;
   int number; /* compute capability times ten that carries it today */
 } ArchFormer;
 
