@@ -121,6 +121,8 @@ enum {
   CXTemplateArgumentKind_Pack
 };
 
+enum { CXPrintingPolicy_TerseOutput = 17 };
+
 enum { /* negative results of Type_getSizeOf, Type_getAlignOf, Type_getOffsetOf */
        CXTypeLayoutError_Invalid = -1,
        CXTypeLayoutError_Incomplete = -2,

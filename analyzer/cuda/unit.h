@@ -8,6 +8,9 @@
 #include "dialect/dialect.h"
 #include "ptx/ptx.h"
 
+/* Folder under which the embedded headers are given to libclang; it does not exist on disk. */
+#define CUDA_VIRTUAL_ROOT "/kcheck-builtin/"
+
 /* Text that was put into a file before parsing (asm repair, `template `, --stages), so that
  * positions can be given in the file as the user sees it. */
 typedef struct CudaEdit {
