@@ -35,6 +35,8 @@ const GPtrArray *rules_all(const Rules *rules); /* of Rule*, by family then id *
 /* By id or alias; NULL with a suggestion in `error`. */
 const Rule *rules_find(const Rules *rules, const char *id, KcError *error);
 const Rule *rules_detecting(const Rules *rules, const char *violation_kind);
+/* Whether a rule belongs to the family `name` ("mbarrier"). */
+bool rules_is_family(const Rules *rules, const char *name);
 
 typedef struct FindingRelated {
   char *path;
