@@ -1,0 +1,19 @@
+/* Which files a run reads: files as named, and the .cu .cuh .ptx files below a folder. */
+#ifndef KC_CLI_FILES_H
+#define KC_CLI_FILES_H
+
+#include <glib.h>
+
+/* Expands `paths` in order (folders sorted by name, hidden folders and symbolic links to folders
+ * left out, each path once) into `files` (char*). What can't be used (a folder without kernels, a
+ * path that isn't there) becomes a line in `errors` (char*), and the others go on. */
+void files_discover(char *const *paths, GPtrArray *files, GPtrArray *errors);
+
+/* Reads a source file whole. Returns false with `error` when it can't be read, is a folder, is
+ * larger than 1 GB, or is not text (a NUL byte; the place is given). Caller frees `*text`. */
+struct KcError;
+gboolean files_read(const char *path, char **text, gsize *length, struct KcError *error);
+/* The check for NUL bytes alone, for text that came another way. */
+gboolean files_check_text(const char *path, const char *text, gsize length, struct KcError *error);
+
+#endif

@@ -1,0 +1,48 @@
+/* A job: one file, with everything a worker process needs to know to read it. */
+#ifndef KC_CLI_JOB_H
+#define KC_CLI_JOB_H
+
+#include <glib.h>
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cli/compdb.h"
+#include "cli/config.h"
+#include "cli/options.h"
+#include "cli/settings.h"
+
+typedef struct JobTarget {
+  char *arch; /* "sm_100a": what the file is parsed for */
+  bool exact; /* --target, a compile command, .target of PTX: what the compiler is given */
+} JobTarget;
+
+typedef struct Job {
+  char *command; /* "check", "budget", "protocol", "trace", "repro" */
+  char *path;    /* as given on the command line */
+  char *text;    /* contents when they came from standard input, or NULL */
+  gsize length;
+  Settings settings;
+  GPtrArray *targets; /* JobTarget* */
+  char *dump;         /* --dump, or NULL */
+  char *extra;        /* the command's own argument ("41" of repro FILE:LINE), or NULL */
+  bool strict;
+  int64_t timeout_us; /* wall time of the worker */
+  size_t memory;      /* bytes */
+} Job;
+
+void job_free(Job *job);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Job, job_free)
+void job_add_target(Job *job, const char *arch, bool exact);
+
+/* The job for one file: settings of its configuration, its compile command and the command line
+ * laid over each other, targets resolved. `compdb` is opened on first use and kept. NULL with
+ * `error` when one of them is wrong. */
+Job *job_new(const char *command, const char *path, const CliOptions *options, Configs *configs,
+             GHashTable *compdbs, KcError *error);
+
+/* The request to a worker: one line of JSON; `text` follows it as it is. */
+char *job_to_request(const Job *job);
+Job *job_from_request(const char *request, gsize length);
+
+#endif

@@ -1,0 +1,26 @@
+/* What one file may cost. A file that needs more is reported as not checked, with exit status 2. */
+#ifndef KC_CLI_LIMITS_H
+#define KC_CLI_LIMITS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Wall time of a worker. A kernel on the whole of CUTLASS parses in 10 to 20 s on a slow machine;
+ * a file that is itself large is generated or broken and must not hold up the run. */
+#define LIMIT_TIME_US INT64_C(120000000)
+#define LIMIT_LARGE_FILE ((size_t)1 << 20)
+#define LIMIT_LARGE_TIME_US INT64_C(9000000)
+
+/* Resident memory of a worker, watched by its parent; its address space may be half as large again
+ * (libclang maps about 200 MB that it never touches). */
+#define LIMIT_MEMORY ((size_t)2 << 30)
+#define LIMIT_WATCH_MS 20
+
+/* Stack of the thread that reads a file: libclang's visitor and the lowering recurse. */
+#define LIMIT_STACK ((size_t)256 << 20)
+
+/* Share of the wall time that running the kernels of one file on the machine may take. */
+#define LIMIT_MACHINE_US INT64_C(30000000)
+#define LIMIT_KERNEL_US INT64_C(5000000)
+
+#endif

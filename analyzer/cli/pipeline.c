@@ -1,0 +1,278 @@
+#include "cli/pipeline.h"
+
+#include <string.h>
+
+#include "cli/files.h"
+#include "cli/limits.h"
+#include "cli/strv.h"
+#include "cuda/cuda.h"
+#include "ptx/ptx.h"
+#include "source/check.h"
+
+typedef struct {
+  Analysis *analysis;
+  const Job *job;
+  const Rules *rules;
+  PipelineProgress *progress;
+  const char *stage;
+  int64_t stage_started;
+  MachineOptions machine;
+  KcError *error;
+} Run;
+
+static void add_time(Run *run, const char *stage, int64_t microseconds) {
+  json_t *timing = run->analysis->timing;
+  int64_t before = json_integer_value(json_object_get(timing, stage));
+  json_object_set_new(timing, stage, json_integer(before + microseconds));
+}
+
+static void end_stage(Run *run) {
+  if (run->stage) add_time(run, run->stage, g_get_monotonic_time() - run->stage_started);
+  run->stage = NULL;
+}
+
+static void begin_stage(Run *run, const char *stage, const char *detail) {
+  end_stage(run);
+  run->stage = stage;
+  run->stage_started = g_get_monotonic_time();
+  if (run->progress) run->progress(stage, detail);
+}
+
+/* Directives that stand outside the source, written so that line N of the file that holds them is
+ * line N here: their positions and errors then point there. */
+static IrDirectives *outside_directives(KcArena *arena, SourceMap *sources,
+                                        const SettingsDirective *directive) {
+  g_autoptr(GString) text = g_string_new(NULL);
+  for (int line = 1; line < directive->line; line++)
+    g_string_append_c(text, '\n');
+  g_string_append_printf(text, "// kcheck: %s\n", directive->text);
+  uint32_t file = sources ? source_file(sources, directive->path, true) : 0;
+  return ir_parse_directives(arena, file, kc_strdup(arena, text->str), text->len);
+}
+
+#define APPEND(to, from, field)                                                                    \
+  for (int i_ = 0; i_ < (from)->field.count; i_++)                                                 \
+  KC_PUSH(arena, (to)->field, (from)->field.items[i_])
+
+static void add_outside_directives(Run *run) {
+  KcArena *arena = run->analysis->arena;
+  IrProgram *program = run->analysis->program;
+  const GPtrArray *list = run->job->settings.directives;
+  if (!program->directives) program->directives = KC_NEW(arena, IrDirectives);
+  IrDirectives *to = program->directives;
+  for (guint i = 0; list && i < list->len; i++) {
+    IrDirectives *from = outside_directives(arena, &program->sources, list->pdata[i]);
+    APPEND(to, from, launches);
+    APPEND(to, from, tensor_maps);
+    APPEND(to, from, assumes);
+    APPEND(to, from, errors);
+  }
+}
+
+/* --instantiate and every kernel that a launch directive outside the source names. */
+static char **instantiations(Run *run) {
+  char **names = NULL;
+  strv_add_all(&names, run->job->settings.instantiate);
+  const GPtrArray *list = run->job->settings.directives;
+  for (guint i = 0; list && i < list->len; i++) {
+    IrDirectives *outside = outside_directives(run->analysis->arena, NULL, list->pdata[i]);
+    for (int n = 0; n < outside->instantiations.count; n++)
+      strv_add(&names, outside->instantiations.items[n]);
+  }
+  return names;
+}
+
+/* The texts of event(...) directives of the configuration. */
+static char **event_directives(Run *run) {
+  char **events = NULL;
+  const GPtrArray *list = run->job->settings.directives;
+  for (guint i = 0; list && i < list->len; i++) {
+    const SettingsDirective *directive = list->pdata[i];
+    if (g_str_has_prefix(directive->text, "event(")) strv_add(&events, directive->text);
+  }
+  return events;
+}
+
+static bool load_cuda(Run *run) {
+  Analysis *a = run->analysis;
+  const Settings *settings = &run->job->settings;
+  g_auto(GStrv) names = instantiations(run);
+  g_auto(GStrv) events = event_directives(run);
+  static const char *const none[] = {NULL};
+  CudaOptions options = {
+      .arch = a->arch->name,
+      .std = settings->std,
+      .cuda_path = settings->cuda_path,
+      .flags = settings->flags ? strv_view(settings->flags) : none,
+      .instantiate = strv_view(names),
+      .stages = strv_view(settings->stages),
+      .event_directives = strv_view(events),
+      .text = run->job->text,
+      .text_length = run->job->length,
+  };
+  CudaTiming timing = {0};
+  if (run->progress) run->progress("parse", NULL);
+  a->program = cuda_load(a->arena, run->job->path, &options, &a->violations, &timing, run->error);
+  add_time(run, "load libclang", timing.load);
+  add_time(run, "parse", timing.parse);
+  add_time(run, "lower", timing.lower);
+  return a->program != NULL;
+}
+
+static bool load_ptx(Run *run) {
+  Analysis *a = run->analysis;
+  begin_stage(run, "parse", NULL);
+  const char *text = run->job->text;
+  gsize length = run->job->length;
+  if (!text) {
+    if (!files_read(run->job->path, &a->text, &length, run->error)) return false;
+    text = a->text;
+  }
+  a->program = ir_program_new(a->arena, run->job->path, a->arch->name);
+  return ptx_load_module(a->program, text, length, &a->violations, run->error);
+}
+
+static bool load(Run *run) {
+  bool loaded = g_str_has_suffix(run->job->path, ".ptx") ? load_ptx(run) : load_cuda(run);
+  return loaded && ir_verify(run->analysis->program, run->error);
+}
+
+static bool names_kernel(const char *name, const IrKernel *kernel) {
+  return strcmp(name, kernel->name) == 0 || strcmp(name, kernel->instantiation) == 0;
+}
+
+/* Marks what --kernel names; a name that is no kernel of the file is an error. */
+static bool select_kernels(Run *run) {
+  Analysis *a = run->analysis;
+  char *const *names = run->job->settings.kernels;
+  int count = a->program->kernels.count;
+  a->selected = KC_NEW_ARRAY(a->arena, bool, count + 1);
+  for (int k = 0; k < count && !(names && *names); k++)
+    a->selected[k] = true;
+  for (; names && *names; names++) {
+    bool found = false;
+    for (int k = 0; k < count; k++)
+      if (names_kernel(*names, a->program->kernels.items[k])) found = a->selected[k] = true;
+    if (found) continue;
+    g_autoptr(GString) known = g_string_new(NULL);
+    for (int k = 0; k < count; k++)
+      g_string_append_printf(known, "%s%s", k ? ", " : "",
+                             a->program->kernels.items[k]->instantiation);
+    kc_fail(run->error, run->job->path, 0, 0, "no kernel '%s' here", *names);
+    return kc_hint(run->error, "kernels: %s", count ? known->str : "none");
+  }
+  return true;
+}
+
+/* The time that is left for one kernel when `left` kernels share what remains of the file's. */
+static int64_t kernel_time(const Run *run, int64_t deadline, int left) {
+  (void)run;
+  int64_t share = (deadline - g_get_monotonic_time()) / MAX(left, 1);
+  return CLAMP(share, LIMIT_KERNEL_US / 50, LIMIT_KERNEL_US);
+}
+
+static void run_kernel(Run *run, int k, int64_t time_us) {
+  Analysis *a = run->analysis;
+  const IrKernel *kernel = a->program->kernels.items[k];
+  run->machine.max_time_us = time_us;
+  begin_stage(run, "machine", kernel->instantiation);
+  if (!kernel->body_lost)
+    a->machines[k] =
+        machine_run(a->arena, a->program, kernel, a->host, &run->machine, &a->violations);
+  begin_stage(run, "budget", kernel->instantiation);
+  a->budgets[k] =
+      budget_check(a->program, kernel, a->arch, a->host, a->machines[k], &a->violations);
+}
+
+static void run_kernels(Run *run) {
+  Analysis *a = run->analysis;
+  int count = a->program->kernels.count, left = 0;
+  a->machines = KC_NEW_ARRAY(a->arena, MachineResult *, count + 1);
+  a->budgets = KC_NEW_ARRAY(a->arena, BudgetKernel, count + 1);
+  for (int k = 0; k < count; k++)
+    left += a->selected[k];
+  int64_t deadline = g_get_monotonic_time() + LIMIT_MACHINE_US;
+  for (int k = 0; k < count; k++)
+    if (a->selected[k]) run_kernel(run, k, kernel_time(run, deadline, left--));
+}
+
+bool pipeline_kernel_complete(const Analysis *a, int k) {
+  const IrKernel *kernel = a->program->kernels.items[k];
+  const MachineResult *result = a->machines[k];
+  for (int i = 0; i < kernel->notes.count; i++)
+    if (kernel->notes.items[i].may_hide_event) return false;
+  return !kernel->body_lost && result && result->ran && result->complete;
+}
+
+/* Violations of kernels that --kernel leaves out go. */
+static void drop_unselected(Analysis *a) {
+  int kept = 0;
+  for (int i = 0; i < a->violations.list.count; i++) {
+    IrViolation *violation = a->violations.list.items[i];
+    bool keep = true;
+    for (int k = 0; k < a->program->kernels.count; k++)
+      if (a->program->kernels.items[k] == violation->kernel) keep = a->selected[k];
+    if (keep) a->violations.list.items[kept++] = violation;
+  }
+  a->violations.list.count = kept;
+}
+
+/* Whether everything that could use a suppression was looked at. */
+static bool all_checked(const Run *run) {
+  const Analysis *a = run->analysis;
+  const Settings *settings = &run->job->settings;
+  if (settings->select || settings->ignore || settings->kernels) return false;
+  for (int k = 0; k < a->program->kernels.count; k++)
+    if (!pipeline_kernel_complete(a, k)) return false;
+  return a->program->kernels.count > 0 || a->program->global_kernels_seen == 0;
+}
+
+static void apply_rules(Run *run) {
+  const Settings *settings = &run->job->settings;
+  RulesOptions options = {
+      .select = strv_view(settings->select),
+      .ignore = strv_view(settings->ignore),
+      .severity = strv_view(settings->severity),
+      .docs_base = settings->docs_base,
+      .arch = run->analysis->arch->name,
+      .incomplete = !all_checked(run),
+  };
+  drop_unselected(run->analysis);
+  run->analysis->findings =
+      rules_apply(run->rules, run->analysis->program, &run->analysis->violations, &options);
+}
+
+bool pipeline_run(Analysis *a, const Job *job, const JobTarget *target, const Rules *rules,
+                  PipelineProgress *progress, KcError *error) {
+  a->arena = kc_arena_new();
+  a->violations.arena = a->arena;
+  a->timing = json_object();
+  a->arch = arch_find(target->arch, error);
+  a->exact = target->exact;
+  Run run = {.analysis = a, .job = job, .rules = rules, .progress = progress, .error = error};
+  run.machine = (MachineOptions){.arch = a->arch, .assumes = strv_view(job->settings.assumes)};
+  run.machine.dump_events = g_strcmp0(job->dump, "events") == 0;
+  if (!a->arch) return false;
+
+  bool loaded = load(&run) && select_kernels(&run);
+  if (loaded) {
+    add_outside_directives(&run);
+    begin_stage(&run, "host", NULL);
+    a->host = machine_run_hosts(a->program, &run.machine, &a->violations);
+    run_kernels(&run);
+    begin_stage(&run, "source", NULL);
+    source_check(a->program, a->arch, a->exact, a->host, &a->violations);
+    begin_stage(&run, "rules", NULL);
+    apply_rules(&run);
+  }
+  end_stage(&run);
+  return loaded;
+}
+
+void pipeline_clear(Analysis *a) {
+  if (a->findings) g_ptr_array_unref(a->findings);
+  json_decref(a->timing);
+  kc_arena_free(a->arena);
+  g_free(a->text);
+  *a = (Analysis){0};
+}

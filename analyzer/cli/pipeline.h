@@ -1,0 +1,43 @@
+/* The pipeline: one file on one target, from text to findings. This is where all rooms meet; it
+ * runs inside a worker process. */
+#ifndef KC_CLI_PIPELINE_H
+#define KC_CLI_PIPELINE_H
+
+#include "budget/budget.h"
+#include "cli/job.h"
+#include "ir/ir.h"
+#include "ir/violation.h"
+#include "machine/machine.h"
+#include "rules/rules.h"
+#include "support/error.h"
+
+/* What is known of a file after the pipeline; everything but the findings is in `arena`. */
+typedef struct Analysis {
+  KcArena *arena;
+  const Arch *arch;
+  bool exact;
+  IrProgram *program;
+  MachineHostFacts *host;
+  bool *selected;           /* a kernel: does --kernel name it */
+  MachineResult **machines; /* a kernel: its run, or NULL */
+  BudgetKernel *budgets;    /* a kernel: its budget */
+  IrViolations violations;
+  GPtrArray *findings; /* Finding*, sorted */
+  char *text;          /* the file, when the pipeline had to read it (PTX) */
+  json_t *timing;      /* stage -> microseconds */
+  int64_t started_us;
+} Analysis;
+
+/* Told the name of each stage before it starts: a parent can then say where a worker died. */
+typedef void PipelineProgress(const char *stage, const char *detail);
+
+/* Runs every stage. `analysis` must be zeroed; free it with pipeline_clear in any case. Returns
+ * false with `error` when the file could not be read or has a syntax error. */
+bool pipeline_run(Analysis *analysis, const Job *job, const JobTarget *target, const Rules *rules,
+                  PipelineProgress *progress, KcError *error);
+/* Whether kernel `k` ran with nothing missing: all of it was lowered and no run was cut. */
+bool pipeline_kernel_complete(const Analysis *analysis, int k);
+void pipeline_clear(Analysis *analysis);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Analysis, pipeline_clear)
+
+#endif

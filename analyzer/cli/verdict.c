@@ -1,0 +1,167 @@
+#include "cli/verdict.h"
+
+#include <string.h>
+
+#include "cli/cli.h"
+
+enum { MAX_REASONS = 40 };
+
+static void kernel_free(gpointer data) {
+  ReportKernel *kernel = data;
+  g_free(kernel->name);
+  g_free(kernel->instantiation);
+  g_free(kernel->status);
+  g_ptr_array_unref(kernel->not_checked);
+  g_free(kernel);
+}
+
+ReportFile *verdict_file_new(const char *path) {
+  ReportFile *file = g_new0(ReportFile, 1);
+  file->path = g_strdup(path);
+  file->status = g_strdup("checked");
+  file->archs = g_ptr_array_new_with_free_func(g_free);
+  file->kernels = g_ptr_array_new_with_free_func(kernel_free);
+  file->errors = g_ptr_array_new_with_free_func(g_free);
+  return file;
+}
+
+void verdict_failed(ReportFile *file, const KcError *error) {
+  g_free(file->status);
+  file->status = g_strdup("failed");
+  g_ptr_array_add(file->errors, cli_error_line(error));
+}
+
+static void add_reason(ReportKernel *kernel, const char *reason) {
+  if (g_ptr_array_find_with_equal_func(kernel->not_checked, reason, g_str_equal, NULL)) return;
+  if (kernel->not_checked->len == MAX_REASONS)
+    g_ptr_array_add(kernel->not_checked, g_strdup("and more of the same"));
+  if (kernel->not_checked->len < MAX_REASONS)
+    g_ptr_array_add(kernel->not_checked, g_strdup(reason));
+}
+
+static void add_notes(ReportKernel *out, const Analysis *a, const IrKernel *kernel) {
+  for (int i = 0; i < kernel->notes.count; i++) {
+    const IrNote *note = &kernel->notes.items[i];
+    if (!note->may_hide_event) continue;
+    uint32_t user = source_user_frame(&a->program->sources, note->where);
+    uint32_t line = a->program->sources.stacks.items[user].range.line;
+    g_autofree char *reason =
+        line ? g_strdup_printf("%s (line %u)", note->text, line) : g_strdup(note->text);
+    add_reason(out, reason);
+  }
+}
+
+/* Fills the reasons and returns the status of kernel `k`. A kernel that never ran was skipped,
+ * whatever the other engines saw; one that ran with something missing is partial. */
+static const char *judge(ReportKernel *out, const Analysis *a, int k) {
+  const IrKernel *kernel = a->program->kernels.items[k];
+  const MachineResult *result = a->machines[k];
+  add_notes(out, a, kernel);
+  if (kernel->body_lost) add_reason(out, "its body could not be read");
+  for (int i = 0; result && i < result->not_checked.count; i++)
+    add_reason(out, result->not_checked.items[i]);
+  if (kernel->body_lost || !result || !result->ran) {
+    if (out->not_checked->len == 0) add_reason(out, "no run of it came to an end");
+    return "skipped";
+  }
+  if (pipeline_kernel_complete(a, k)) return "checked";
+  if (out->not_checked->len == 0)
+    add_reason(out, "its run was cut before everything had been seen");
+  return "partial";
+}
+
+static int badness(const char *status) {
+  return strcmp(status, "skipped") == 0 ? 2 : strcmp(status, "partial") == 0 ? 1 : 0;
+}
+
+static ReportKernel *find_kernel(const ReportFile *file, const char *instantiation) {
+  for (guint i = 0; i < file->kernels->len; i++) {
+    ReportKernel *kernel = file->kernels->pdata[i];
+    if (strcmp(kernel->instantiation, instantiation) == 0) return kernel;
+  }
+  return NULL;
+}
+
+static void add_kernel(ReportFile *file, const Analysis *a, int k) {
+  const IrKernel *kernel = a->program->kernels.items[k];
+  ReportKernel *out = find_kernel(file, kernel->instantiation);
+  if (!out) {
+    out = g_new0(ReportKernel, 1);
+    out->name = g_strdup(kernel->name);
+    out->instantiation = g_strdup(kernel->instantiation);
+    out->status = g_strdup("checked");
+    out->not_checked = g_ptr_array_new_with_free_func(g_free);
+    g_ptr_array_add(file->kernels, out);
+  }
+  const char *status = judge(out, a, k);
+  if (badness(status) > badness(out->status)) {
+    g_free(out->status);
+    out->status = g_strdup(status);
+  }
+}
+
+/* __global__ functions of which nothing came through are said by number. */
+static void add_lost(ReportFile *file, const Analysis *a) {
+  if (a->program->kernels.count > 0 || a->program->global_kernels_seen == 0) return;
+  if (find_kernel(file, "(unnamed)")) return;
+  ReportKernel *out = g_new0(ReportKernel, 1);
+  out->name = g_strdup("(unnamed)");
+  out->instantiation = g_strdup("(unnamed)");
+  out->status = g_strdup("skipped");
+  out->not_checked = g_ptr_array_new_with_free_func(g_free);
+  g_ptr_array_add(out->not_checked,
+                  g_strdup_printf("%d kernels are declared and none could be lowered",
+                                  a->program->global_kernels_seen));
+  g_ptr_array_add(file->kernels, out);
+}
+
+static void add_timing(ReportFile *file, const Analysis *a) {
+  if (!file->timing) file->timing = json_object();
+  const char *stage;
+  json_t *value;
+  json_object_foreach(a->timing, stage, value) {
+    json_int_t before = json_integer_value(json_object_get(file->timing, stage));
+    json_object_set_new(file->timing, stage, json_integer(before + json_integer_value(value)));
+  }
+}
+
+void verdict_add(ReportFile *file, const Analysis *a) {
+  add_timing(file, a);
+  g_ptr_array_add(file->archs, g_strdup(a->arch->name));
+  file->toolkit_headers |= a->program->toolkit_headers;
+  for (int k = 0; k < a->program->kernels.count; k++)
+    if (a->selected[k]) add_kernel(file, a, k);
+  add_lost(file, a);
+}
+
+static void fail_with(ReportFile *file, const char *what, const ReportKernel *example) {
+  KcError error = {0};
+  kc_fail(&error, file->path, 0, 0, "%s", what);
+  if (example->not_checked->len > 0)
+    kc_hint(&error, "%s: %s", example->instantiation, (char *)example->not_checked->pdata[0]);
+  g_ptr_array_add(file->errors, cli_error_line(&error));
+  kc_error_clear(&error);
+}
+
+void verdict_close(ReportFile *file, bool strict) {
+  if (strcmp(file->status, "failed") == 0) return;
+  const ReportKernel *skipped = NULL, *incomplete = NULL;
+  guint nskipped = 0;
+  for (guint i = 0; i < file->kernels->len; i++) {
+    const ReportKernel *kernel = file->kernels->pdata[i];
+    int bad = badness(kernel->status);
+    if (bad > 0) incomplete = kernel;
+    if (bad > 1) {
+      skipped = kernel;
+      nskipped++;
+    }
+  }
+  if (incomplete) {
+    g_free(file->status);
+    file->status = g_strdup("partial");
+  }
+  if (nskipped > 0 && nskipped == file->kernels->len)
+    fail_with(file, "no kernel could be analysed", skipped);
+  else if (strict && incomplete)
+    fail_with(file, "a kernel was not fully checked (--strict)", incomplete);
+}

@@ -1,0 +1,168 @@
+#include "cli/worker.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "cli/files.h"
+#include "cli/limits.h"
+#include "cli/pipeline.h"
+#include "cli/render.h"
+#include "cli/verdict.h"
+#include "report/report.h"
+
+#if defined(__SANITIZE_ADDRESS__)
+#define UNDER_SANITIZER 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define UNDER_SANITIZER 1
+#endif
+#endif
+#ifndef UNDER_SANITIZER
+#define UNDER_SANITIZER 0
+#endif
+
+typedef struct {
+  char *request;
+  gsize length;
+} Work;
+
+static void tell_stage(const char *stage, const char *detail) {
+  printf("%s%s%s\n", stage, detail ? " " : "", detail ? detail : "");
+  fflush(stdout);
+}
+
+/* A sanitizer's shadow memory is address space: there the parent's watch on resident memory is the
+ * only limit. */
+static void limit_self(const Job *job) {
+  struct rlimit space = {.rlim_cur = job->memory + job->memory / 2, .rlim_max = RLIM_INFINITY};
+  if (!UNDER_SANITIZER) setrlimit(RLIMIT_AS, &space);
+  struct rlimit core = {0};
+  setrlimit(RLIMIT_CORE, &core);
+  /* A worker whose parent was killed ends by itself. */
+  alarm((unsigned)(job->timeout_us / 1000000 + 5));
+}
+
+/* The target that the module names: ".target sm_90a". */
+static char *ptx_target(const char *text) {
+  for (const char *at = text; (at = strstr(at, ".target")) != NULL; at++) {
+    const char *name = at + strlen(".target");
+    name += strspn(name, " \t");
+    if (g_str_has_prefix(name, "sm_")) return g_strndup(name, strcspn(name, ", \t\r\n/;"));
+  }
+  return NULL;
+}
+
+static bool prepare(Job *job, KcError *error) {
+  if (!job->text && !files_read(job->path, &job->text, &job->length, error)) return false;
+  if (!files_check_text(job->path, job->text, job->length, error)) return false;
+  if (job->targets->len == 0) {
+    g_autofree char *name = ptx_target(job->text);
+    const Arch *arch = name ? arch_find(name, NULL) : NULL;
+    if (!arch) {
+      kc_fail(error, job->path, 0, 0, "%s%s", name ? "unknown .target " : "no .target directive",
+              name ? name : "");
+      return kc_hint(error, "name the GPU with --arch or --target");
+    }
+    job_add_target(job, arch->name, true);
+  }
+  return true;
+}
+
+static void take_findings(GPtrArray *into, GPtrArray *findings) {
+  for (guint i = 0; findings && i < findings->len; i++)
+    g_ptr_array_add(into, findings->pdata[i]);
+  if (findings) {
+    g_ptr_array_set_free_func(findings, NULL);
+    g_ptr_array_set_size(findings, 0);
+  }
+}
+
+static bool run_target(const Job *job, const JobTarget *target, const Rules *rules,
+                       ReportFile *file, GPtrArray *findings, GString *output) {
+  KcError error = {0};
+  g_auto(Analysis) analysis = {0};
+  bool done = pipeline_run(&analysis, job, target, rules, tell_stage, &error);
+  if (done) {
+    verdict_add(file, &analysis);
+    done = render_output(&analysis, job, output, &error);
+  }
+  if (!done) verdict_failed(file, &error);
+  take_findings(findings, analysis.findings);
+  kc_error_clear(&error);
+  return done;
+}
+
+static void run_job(Job *job, Report *report, GString *output) {
+  KcError error = {0};
+  ReportFile *file = verdict_file_new(job->path);
+  g_ptr_array_add(report->files, file);
+  Rules *rules = rules_load(&error);
+  if (!rules || !prepare(job, &error)) {
+    verdict_failed(file, &error);
+    kc_error_clear(&error);
+    rules_free(rules);
+    return;
+  }
+  GPtrArray *findings = g_ptr_array_new_with_free_func((GDestroyNotify)finding_free);
+  bool done = true;
+  for (guint i = 0; done && i < job->targets->len; i++)
+    done = run_target(job, job->targets->pdata[i], rules, file, findings, output);
+  verdict_close(file, job->strict);
+  findings = rules_merge(findings);
+  rules_drop_partly_unused(findings, job->targets->len);
+  take_findings(report->findings, findings);
+  g_ptr_array_unref(findings);
+  rules_free(rules);
+}
+
+static void answer(const Report *report, const GString *output) {
+  g_autofree char *text = g_utf8_make_valid(output->str, (gssize)output->len);
+  json_t *json = json_pack("{so ss}", "report", report_to_json(report), "output", text);
+  json_dumpf(json, stdout, JSON_COMPACT);
+  putchar('\n');
+  fflush(stdout);
+  json_decref(json);
+}
+
+static void *run_on_large_stack(void *data) {
+  Work *work = data;
+  g_autoptr(Job) job = job_from_request(work->request, work->length);
+  if (!job) {
+    fputs("the request to the worker is not understood\n", stderr);
+    exit(2);
+  }
+  limit_self(job);
+  Report *report = report_new();
+  g_autoptr(GString) output = g_string_new(NULL);
+  run_job(job, report, output);
+  answer(report, output);
+  report_free(report);
+  return NULL;
+}
+
+int worker_main(void) {
+  Work work = {0};
+  g_autoptr(GString) request = g_string_new(NULL);
+  char buffer[65536];
+  for (size_t count; (count = fread(buffer, 1, sizeof buffer, stdin)) > 0;)
+    g_string_append_len(request, buffer, (gssize)count);
+  work.request = request->str;
+  work.length = request->len;
+  /* libclang would otherwise parse on a thread of its own with a small stack. */
+  g_setenv("LIBCLANG_NOTHREADS", "1", TRUE);
+  pthread_attr_t attributes;
+  pthread_t thread;
+  pthread_attr_init(&attributes);
+  pthread_attr_setstacksize(&attributes, LIMIT_STACK);
+  if (pthread_create(&thread, &attributes, run_on_large_stack, &work) != 0) return 2;
+  pthread_join(thread, NULL);
+  pthread_attr_destroy(&attributes);
+  /* The system takes everything back faster than destructors do; a sanitizer wants to see them. */
+  if (!UNDER_SANITIZER) _exit(0);
+  return 0;
+}
