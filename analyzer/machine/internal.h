@@ -132,6 +132,9 @@ struct Strand {
   void *unsuccessful_object;
   int32_t unsuccessful_pc;
   void *protocol; /* protocol half: clocks. Copied by protocol_split, joined by protocol_merge */
+  uint64_t spin_address, spin_effects; /* private to the core: polling the same word */
+  int32_t spin_pc;
+  uint32_t spin_count;
 };
 
 struct Warp {
@@ -143,6 +146,7 @@ struct Warp {
   Strand *strands[32];
   int nstrands;
   MachineReg *regs; /* session->nregs of them */
+  void *core;       /* private to the core */
   void *protocol;
 };
 
@@ -198,8 +202,12 @@ struct Machine {
   uint64_t random;   /* state of the generator */
   uint8_t *executed; /* by instruction: ran at least once in this run */
   uint64_t async_posted, async_done;
-  void *core;     /* private to the core */
-  void *protocol; /* protocol half */
+  /* Kept by the protocol half; they decide whether larger inputs are tried: */
+  int64_t most_phases;      /* phases completed by the mbarrier that completed most */
+  int64_t most_generations; /* generations of the block or named barrier that completed most */
+  int initialised_barriers; /* mbarriers initialised */
+  void *core;               /* private to the core */
+  void *protocol;           /* protocol half */
 };
 
 /* ---- operands (interp.c) ---- */

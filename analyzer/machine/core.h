@@ -1,0 +1,206 @@
+/* machine, the core's own: what internal.h keeps private to value, memory, layout, interp, strand,
+ * sched, inputs, host, run and result. */
+#ifndef KC_MACHINE_CORE_H
+#define KC_MACHINE_CORE_H
+
+#include "machine/internal.h"
+#include "machine/sample.h"
+
+#include <glib.h>
+
+#define CORE_SCRATCH 256       /* 32-lane buffers an instruction may use before they are reused */
+#define CORE_EXTRA_CELLS 16384 /* local cells that may come up at run time */
+#define CORE_SHARED_RESERVED                                                                       \
+  1024 /* start of shared memory that the system keeps (sm_90 and later) */
+
+/* ---- what a kernel's runs share ---- */
+
+typedef struct CoreRegion { /* what stands between a branch and its post-dominator */
+  bool computed;
+  bool protocol;  /* holds an event that matters, or leaves the kernel */
+  int32_t *insns; /* indices, ascending */
+  int ninsns;
+} CoreRegion;
+
+typedef struct CoreFinding {
+  const char *kind;
+  uint32_t where;
+  IrViolation *violation;
+  MachineCheck check;
+  int sample; /* rank of the sample it was first seen in */
+  bool degenerate, healthy, launched;
+} CoreFinding;
+
+typedef struct CoreDecision {
+  uint64_t name;
+  bool side;
+  bool both; /* the other side has been tried, or is not worth a run */
+  const IrInsn *insn;
+} CoreDecision;
+
+typedef struct CoreSession {
+  /* registers: the kernel's, then cells found at run time */
+  IrType *reg_type;
+  uint8_t *reg_overlaps; /* 1: other cells share bytes with this one */
+  uint64_t *reg_cell;
+  int reg_capacity;
+  GHashTable *cells;   /* (address << 8 | bytes) -> register + 1 */
+  GHashTable *granule; /* address >> 4 -> GArray of registers whose cell touches it */
+  CoreRegion *regions; /* by instruction */
+  uint32_t static_end, dynamic_base;
+  bool has_dynamic;
+  int64_t started_us;
+  uint64_t steps;
+  KC_VEC(CoreFinding) findings;
+  GHashTable *not_checked;        /* texts already in result->not_checked */
+  uint8_t *executed;              /* by instruction, all runs */
+  KC_VEC(CoreDecision) decisions; /* data-dependent branches of the run, in order of appearance */
+  int decisions_used;
+  bool cut; /* a run hit a limit */
+  size_t peak_memory;
+  GHashTable *maps; /* tensor map address -> MachineTensorMap (inputs.c) */
+} CoreSession;
+
+/* ---- one run ---- */
+
+typedef struct CoreWord { /* eight bytes of global memory */
+  uint64_t key;           /* address >> 3, plus 1 */
+  uint64_t bytes;
+  uint8_t known;
+} CoreWord;
+
+typedef struct CoreAsync {
+  MachineAsync run;
+  void *user;
+  const void *group;
+} CoreAsync;
+
+typedef struct CoreReported {
+  const char *kind;
+  const IrInsn *insn;
+} CoreReported;
+
+typedef struct CoreRun {
+  uint64_t scratch[CORE_SCRATCH][32];
+  int scratch_used;
+  void *free_lanes; /* list of 32-lane buffers */
+  GPtrArray *lane_chunks;
+  size_t lane_bytes;
+  CoreWord *global;
+  size_t global_size, global_used;
+  CoreAsync *queue;
+  size_t queue_head, queue_count, queue_capacity;
+  CoreAsync *late;
+  size_t late_count, late_capacity;
+  uint64_t fresh;
+  uint64_t effects; /* changes that others can see: stores, events, exits */
+  bool lag_release;
+  KC_VEC(MachineCheck) violation_check; /* by violation of the run */
+  GHashTable *reported;
+  KC_VEC(const char *) off[MACHINE_CHECK_COUNT];
+  bool cut_steps, cut_time, cut_memory;
+  const char *cut_reason;
+  void *reg_block;
+  size_t reg_block_bytes;
+  uint64_t clock;
+  void *host; /* host.c: what a host run recorded */
+} CoreRun;
+
+static inline CoreSession *core_session(const Machine *machine) {
+  return (CoreSession *)machine->session->core;
+}
+static inline CoreRun *core_run(const Machine *machine) {
+  return (CoreRun *)machine->core;
+}
+
+/* ---- value.c ---- */
+uint64_t *core_scratch(Machine *machine);
+uint64_t core_hash(uint64_t a, uint64_t b);
+static inline uint64_t core_width_mask(int bytes) {
+  return bytes >= 8 || bytes <= 0 ? UINT64_MAX : (UINT64_C(1) << (8 * bytes)) - 1;
+}
+/* The value of `v` as a 64-bit number: sign-extended for signed types, else zero-extended. */
+static inline uint64_t core_extend(uint64_t v, IrType type) {
+  if (type.cls == IR_CLASS_PRED) return v & 1;
+  int bits = 8 * type.bytes;
+  if (bits <= 0 || bits >= 64) return v;
+  if (type.cls == IR_CLASS_SINT) return (uint64_t)((int64_t)(v << (64 - bits)) >> (64 - bits));
+  return v & core_width_mask(type.bytes);
+}
+/* Writes a register for some lanes, with the overlapping cells and the protocol's hook. */
+void core_write_reg(Machine *machine, Strand *strand, int32_t reg, Value value, uint32_t lanes);
+void core_free_lanes(Machine *machine, uint64_t *lanes);
+uint64_t *core_alloc_lanes(Machine *machine);
+
+/* ---- layout.c ---- */
+/* Addresses of shared objects, cells and their overlaps. */
+void core_layout(MachineSession *session);
+void core_layout_free(MachineSession *session);
+/* Register of the cell (address, bytes), or -1. */
+int32_t core_find_cell(const MachineSession *session, uint64_t address, int bytes);
+/* The same, made when there is none; -1 when there are too many. */
+int32_t core_make_cell(MachineSession *session, uint64_t address, int bytes);
+/* Registers whose cells touch [address, address + bytes), ascending by address; caller frees. */
+GArray *core_cells_in(const MachineSession *session, uint64_t address, uint64_t bytes);
+/* After `reg` was written: its bytes go into the cells that overlap it. */
+void core_splice_cells(Machine *machine, Strand *strand, int32_t reg, uint32_t lanes);
+
+/* ---- memory.c ---- */
+Value core_load(Machine *machine, Strand *strand, Value address, IrSpace space, int bytes,
+                uint32_t lanes);
+void core_store(Machine *machine, Strand *strand, Value address, IrSpace space, int bytes,
+                Value value, uint32_t lanes);
+bool core_load_lane(Machine *machine, Strand *strand, int lane, MachineAddress at, int bytes,
+                    uint64_t *out);
+void core_store_lane(Machine *machine, Strand *strand, int lane, MachineAddress at, int bytes,
+                     bool known, uint64_t value);
+void core_copy(Machine *machine, Strand *strand, int lane, uint64_t dst, uint64_t src,
+               uint64_t bytes);
+void core_fill(Machine *machine, Strand *strand, int lane, uint64_t dst, uint64_t bytes, bool known,
+               uint8_t byte);
+/* Whether nothing has been written to the word of global memory in this run. */
+bool core_untouched(const Machine *machine, uint64_t address);
+/* Tells the protocol half of an access, split by space. */
+void core_access(Machine *machine, Strand *strand, const IrInsn *insn, MachineAccessKind kind,
+                 Value address, IrSpace space, uint32_t bytes, uint32_t lanes);
+
+/* ---- interp*.c ---- */
+MachineStep core_execute(Machine *machine, Strand *strand);
+MachineStep core_alu(Machine *machine, Strand *strand, const IrInsn *insn);
+MachineStep core_memory_op(Machine *machine, Strand *strand, const IrInsn *insn);
+MachineStep core_warp_op(Machine *machine, Strand *strand, const IrInsn *insn);
+MachineStep core_host_event(Machine *machine, Strand *strand, const IrInsn *insn); /* host.c */
+MachineStep core_branch(Machine *machine, Strand *strand, const IrInsn *insn);
+MachineStep core_branch_index(Machine *machine, Strand *strand, const IrInsn *insn);
+MachineStep core_exit(Machine *machine, Strand *strand, uint32_t lanes);
+void core_havoc_insn(Machine *machine, Strand *strand, const IrInsn *insn);
+/* Which side of a condition that nobody knows is taken in this run. */
+bool core_decide(Machine *machine, uint64_t name, const IrInsn *insn);
+
+/* ---- strand.c, sched.c ---- */
+Strand *core_strand_new(Machine *machine, Warp *warp, uint32_t mask, int32_t pc);
+void core_strand_drop(Strand *strand);
+/* Moves `lanes` (a proper subset) of a strand into a new one at `pc`. */
+Strand *core_split(Machine *machine, Strand *strand, uint32_t lanes, int32_t pc);
+/* Merges strands of a warp that stand at the same instruction and may go on together. */
+void core_merge(Machine *machine, Warp *warp);
+void core_schedule(Machine *machine);
+
+/* ---- result.c ---- */
+/* Adds a line to result->not_checked once. */
+void core_not_checked(MachineSession *session, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+void core_collect(Machine *machine);
+void core_publish(MachineSession *session, IrViolations *violations);
+
+/* ---- run.c ---- */
+Machine *core_machine_new(MachineSession *session, const MachineSample *sample,
+                          MachineSchedule schedule, uint64_t max_steps);
+void core_machine_free(Machine *machine);
+void core_machine_run(Machine *machine);
+void core_session_init(MachineSession *session, KcArena *arena, const IrProgram *program,
+                       const IrKernel *kernel, const MachineHostFacts *host,
+                       const MachineOptions *options);
+void core_session_free(MachineSession *session);
+
+#endif

@@ -1,0 +1,519 @@
+/* Integer arithmetic. Data that nobody knows flows through: an unknown result carries a name made
+ * of its operands, so that a condition asked twice gets the same answer. Float arithmetic has no
+ * values, only reads and writes. */
+#include "machine/core.h"
+
+#define ALU_OPERANDS 5
+
+typedef struct {
+  uint64_t x[ALU_OPERANDS];
+} Operands;
+
+static uint64_t bits_of(IrType type) {
+  return type.cls == IR_CLASS_PRED ? 1 : 8u * type.bytes;
+}
+
+/* Division and remainder truncate towards zero; by zero: unknown. */
+static bool divide(const IrInsn *insn, uint64_t a, uint64_t b, uint64_t *out) {
+  bool want_rest = insn->op == IR_rem;
+  if (b == 0) return false;
+  if (insn->type.cls == IR_CLASS_SINT) {
+    int64_t x = (int64_t)a, y = (int64_t)b;
+    if (y == -1)
+      *out = want_rest ? 0 : (uint64_t)0 - a;
+    else
+      *out = (uint64_t)(want_rest ? x % y : x / y);
+  } else {
+    *out = want_rest ? a % b : a / b;
+  }
+  return true;
+}
+
+static uint64_t high_half(IrType type, uint64_t a, uint64_t b) {
+  uint64_t bits = bits_of(type);
+  if (bits < 64) {
+    return type.cls == IR_CLASS_SINT ? (uint64_t)(((int64_t)a * (int64_t)b) >> bits)
+                                     : (a * b) >> bits;
+  }
+  if (type.cls == IR_CLASS_SINT) return (uint64_t)(((__int128)(int64_t)a * (int64_t)b) >> 64);
+  return (uint64_t)(((unsigned __int128)a * b) >> 64);
+}
+
+static uint64_t shift(const IrInsn *insn, uint64_t a, uint64_t amount) {
+  uint64_t bits = bits_of(insn->type);
+  amount &= UINT32_MAX;
+  if (insn->op == IR_shl) return amount >= bits ? 0 : a << amount;
+  if (insn->type.cls == IR_CLASS_SINT)
+    return (uint64_t)((int64_t)a >> (amount >= bits ? bits - 1 : amount));
+  return amount >= bits ? 0 : a >> amount;
+}
+
+static uint64_t field_extract(IrType type, uint64_t a, uint64_t pos, uint64_t len) {
+  uint64_t bits = bits_of(type);
+  pos &= 0xff;
+  len &= 0xff;
+  if (len == 0) return 0;
+  bool negative =
+      type.cls == IR_CLASS_SINT && a >> (pos + len - 1 < bits ? pos + len - 1 : bits - 1) & 1;
+  uint64_t plain = a & core_width_mask(type.bytes);
+  uint64_t v = pos >= 64 ? 0 : plain >> pos;
+  uint64_t width = pos >= bits ? 0 : bits - pos;
+  uint64_t keep = len < width ? len : width;
+  uint64_t mask = keep >= 64 ? UINT64_MAX : (UINT64_C(1) << keep) - 1;
+  return negative ? (v & mask) | ~mask : v & mask;
+}
+
+static uint64_t field_insert(uint64_t a, uint64_t b, uint64_t pos, uint64_t len) {
+  pos &= 0xff;
+  len &= 0xff;
+  if (pos >= 64 || len == 0) return b;
+  uint64_t mask = (len >= 64 ? UINT64_MAX : (UINT64_C(1) << len) - 1) << pos;
+  return (b & ~mask) | (a << pos & mask);
+}
+
+static uint64_t permute(uint64_t a, uint64_t b, uint64_t selector) {
+  uint64_t bytes = (a & UINT32_MAX) | b << 32, out = 0;
+  for (int i = 0; i < 4; i++) {
+    uint64_t nibble = selector >> (4 * i) & 15;
+    uint64_t byte = bytes >> (8 * (nibble & 7)) & 0xff;
+    if (nibble & 8) byte = byte & 0x80 ? 0xff : 0;
+    out |= byte << (8 * i);
+  }
+  return out;
+}
+
+static uint64_t lookup3(uint64_t a, uint64_t b, uint64_t c, uint64_t table) {
+  uint64_t out = 0;
+  for (int i = 0; i < 8; i++)
+    if (table >> i & 1) out |= (i & 4 ? a : ~a) & (i & 2 ? b : ~b) & (i & 1 ? c : ~c);
+  return out & UINT32_MAX;
+}
+
+static uint64_t funnel(IrShf kind, uint64_t lo, uint64_t hi, uint64_t amount) {
+  bool clamp = kind == IR_SHF_left_clamp || kind == IR_SHF_right_clamp;
+  amount &= UINT32_MAX;
+  amount = clamp ? (amount > 32 ? 32 : amount) : amount & 31;
+  uint64_t both = (lo & UINT32_MAX) | hi << 32;
+  bool left = kind == IR_SHF_left_clamp || kind == IR_SHF_left_wrap;
+  return left ? (amount == 32 ? lo : both << amount >> 32) & UINT32_MAX
+              : both >> amount & UINT32_MAX;
+}
+
+static bool compare(IrCompare how, IrType type, uint64_t a, uint64_t b) {
+  bool less = type.cls == IR_CLASS_SINT ? (int64_t)a < (int64_t)b : a < b;
+  switch (how) {
+  case IR_CMP_eq: return a == b;
+  case IR_CMP_ne: return a != b;
+  case IR_CMP_lt: return less;
+  case IR_CMP_le: return less || a == b;
+  case IR_CMP_gt: return !less && a != b;
+  case IR_CMP_ge: return !less;
+  }
+  return false;
+}
+
+static bool unary(const IrInsn *insn, uint64_t a, uint64_t *out) {
+  uint64_t bits = bits_of(insn->type);
+  uint64_t plain = insn->type.cls == IR_CLASS_PRED ? a & 1 : a & core_width_mask(insn->type.bytes);
+  switch (insn->op) {
+  case IR_neg: *out = (uint64_t)0 - a; return true;
+  case IR_bnot: *out = insn->type.cls == IR_CLASS_PRED ? plain ^ 1 : ~a; return true;
+  case IR_abs:
+    *out = (int64_t)a < 0 && insn->type.cls == IR_CLASS_SINT ? (uint64_t)0 - a : a;
+    return true;
+  case IR_popc: *out = (uint64_t)__builtin_popcountll(plain); return true;
+  case IR_clz: *out = plain ? (uint64_t)__builtin_clzll(plain) - (64 - bits) : bits; return true;
+  case IR_ffs: *out = (uint64_t)__builtin_ffsll((long long)plain); return true;
+  case IR_bfind:
+    if (insn->type.cls == IR_CLASS_SINT && (int64_t)a < 0)
+      plain = ~a & core_width_mask(insn->type.bytes);
+    *out = plain ? 63 - (uint64_t)__builtin_clzll(plain) : UINT32_MAX;
+    return true;
+  case IR_brev: {
+    uint64_t r = 0;
+    for (uint64_t i = 0; i < bits; i++)
+      r |= (plain >> i & 1) << (bits - 1 - i);
+    *out = r;
+    return true;
+  }
+  default: return false;
+  }
+}
+
+/* The result of one lane from known operands, each extended from the operand type. */
+static bool evaluate(const IrInsn *insn, const Operands *o, uint64_t *out) {
+  const uint64_t *x = o->x;
+  switch (insn->op) {
+  case IR_add: *out = x[0] + x[1]; return true;
+  case IR_sub: *out = x[0] - x[1]; return true;
+  case IR_mul:
+  case IR_mulwide: *out = x[0] * x[1]; return true;
+  case IR_mad:
+  case IR_madwide: *out = x[0] * x[1] + x[2]; return true;
+  case IR_mulhi: *out = high_half(insn->type, x[0], x[1]); return true;
+  case IR_div:
+  case IR_rem: return divide(insn, x[0], x[1], out);
+  case IR_band: *out = x[0] & x[1]; return true;
+  case IR_bor: *out = x[0] | x[1]; return true;
+  case IR_bxor: *out = x[0] ^ x[1]; return true;
+  case IR_shl:
+  case IR_shr: *out = shift(insn, x[0], x[1]); return true;
+  case IR_min:
+  case IR_max: {
+    bool less = compare(IR_CMP_lt, insn->type, x[0], x[1]);
+    *out = less == (insn->op == IR_min) ? x[0] : x[1];
+    return true;
+  }
+  case IR_bfe: *out = field_extract(insn->type, x[0], x[1], x[2]); return true;
+  case IR_bfi: *out = field_insert(x[0], x[1], x[2], x[3]); return true;
+  case IR_prmt: *out = permute(x[0], x[1], x[2]); return true;
+  case IR_lop3: *out = lookup3(x[0], x[1], x[2], x[3]); return true;
+  case IR_shf: *out = funnel((IrShf)insn->sub, x[0], x[1], x[2]); return true;
+  default: return unary(insn, x[0], out);
+  }
+}
+
+/* What is known although an operand is not: x & 0, x * 0, p | true, x - x. */
+static bool absorbs(const IrInsn *insn, const Operands *o, uint32_t known, uint64_t *out) {
+  bool zero = ((known & 1) && o->x[0] == 0) || ((known & 2) && o->x[1] == 0);
+  bool same = (known & 3) == 0 && o->x[0] == o->x[1] && o->x[0] != 0;
+  *out = 0;
+  if (insn->op == IR_band || insn->op == IR_mul || insn->op == IR_mulwide) return zero;
+  if (insn->op == IR_sub || insn->op == IR_bxor) return same;
+  if (insn->op == IR_bor && insn->type.cls == IR_CLASS_PRED) {
+    *out = 1;
+    return ((known & 1) && (o->x[0] & 1)) || ((known & 2) && (o->x[1] & 1));
+  }
+  return false;
+}
+
+/* The name of an unknown result. Predicates: the low bit is the polarity, so that a condition and
+ * its complement are one question. */
+static uint64_t name_result(const IrInsn *insn, const Operands *o, int count, uint32_t known) {
+  bool predicate = insn->type.cls == IR_CLASS_PRED;
+  if (predicate && insn->op == IR_bnot) return o->x[0] ^ 1;
+  if (predicate && count == 2 && known && known != 3) {
+    uint64_t unknown = known & 1 ? o->x[1] : o->x[0];
+    bool other = (known & 1 ? o->x[0] : o->x[1]) & 1;
+    if (insn->op == IR_band || insn->op == IR_bor) return unknown;
+    if (insn->op == IR_bxor) return unknown ^ (uint64_t)other;
+  }
+  if (count == 2 && (known & 2) && o->x[1] == 0 &&
+      (insn->op == IR_add || insn->op == IR_sub || insn->op == IR_bor || insn->op == IR_shl ||
+       insn->op == IR_shr))
+    return o->x[0];
+  uint64_t name = core_hash((uint64_t)insn->op << 8 | insn->sub, (uint64_t)count);
+  for (int i = 0; i < count; i++)
+    name = core_hash(name, o->x[i]);
+  return name & ~UINT64_C(1);
+}
+
+static IrType operand_type(const IrInsn *insn, int index) {
+  bool wide = insn->op == IR_mulwide || insn->op == IR_madwide;
+  if (wide && index < 2) return insn->type2;
+  bool amount = (insn->op == IR_shl || insn->op == IR_shr || insn->op == IR_bfe) && index >= 1;
+  if (amount || (insn->op == IR_bfi && index >= 2) || insn->op == IR_lop3 || insn->op == IR_prmt)
+    return IR_TYPE_U(8);
+  return insn->type;
+}
+
+static IrType result_type(const IrInsn *insn) {
+  switch (insn->op) {
+  case IR_popc:
+  case IR_clz:
+  case IR_ffs:
+  case IR_bfind: return IR_TYPE_U(8);
+  default: return insn->type;
+  }
+}
+
+static bool lane_result(const IrInsn *insn, Operands *o, int count, uint32_t known,
+                        const IrType *types, uint64_t *out) {
+  uint32_t all = (1u << count) - 1;
+  for (int i = 0; i < count; i++)
+    if (known >> i & 1) o->x[i] = core_extend(o->x[i], types[i]);
+  if (known == all) {
+    if (evaluate(insn, o, out)) {
+      *out = core_extend(*out, result_type(insn));
+      return true;
+    }
+  } else if (absorbs(insn, o, known, out)) {
+    return true;
+  }
+  *out = name_result(insn, o, count, known);
+  return false;
+}
+
+static void general(Machine *machine, Strand *strand, const IrInsn *insn) {
+  int count = insn->nargs - 1 < ALU_OPERANDS ? insn->nargs - 1 : ALU_OPERANDS;
+  Value v[ALU_OPERANDS];
+  IrType types[ALU_OPERANDS];
+  bool uniform = true;
+  uint32_t all_known = MACHINE_ALL_LANES, any_known = 0;
+  for (int i = 0; i < count; i++) {
+    v[i] = machine_read(machine, strand, &insn->args[i + 1]);
+    types[i] = operand_type(insn, i);
+    uniform &= v[i].uniform;
+    all_known &= v[i].known;
+    any_known |= v[i].known;
+    uint32_t here = v[i].known & strand->active;
+    uniform &= here == 0 || here == strand->active;
+  }
+  Operands o;
+  uint64_t out;
+  if (uniform) {
+    uint32_t known = 0;
+    for (int i = 0; i < count; i++) {
+      o.x[i] = v[i].scalar;
+      known |= (uint32_t)((v[i].known & strand->active) != 0) << i;
+    }
+    bool ok = lane_result(insn, &o, count, known, types, &out);
+    Value r = {.known = ok ? MACHINE_ALL_LANES : 0, .uniform = true, .scalar = out};
+    machine_write(machine, strand, &insn->args[0], r, strand->active);
+    return;
+  }
+  uint64_t *lanes = core_scratch(machine);
+  uint32_t result_known = 0;
+  FOR_LANES(lane, strand->active) {
+    uint32_t known = 0;
+    for (int i = 0; i < count; i++) {
+      o.x[i] = value_raw(v[i], (int)lane);
+      known |= (v[i].known >> lane & 1) << i;
+    }
+    if (lane_result(insn, &o, count, known, types, &lanes[lane])) result_known |= 1u << lane;
+  }
+  Value r = {.known = result_known, .lanes = lanes};
+  machine_write(machine, strand, &insn->args[0], r, strand->active);
+}
+
+/* ---- the ops of another shape ---- */
+
+static void data_only(Machine *machine, Strand *strand, const IrInsn *insn, int ndst) {
+  for (int i = ndst; i < insn->nargs; i++) {
+    const IrOperand *operand = &insn->args[i];
+    for (int j = 0; operand->kind == IR_OPD_VECTOR && j < operand->count; j++)
+      machine_read(machine, strand, &operand->list[j]);
+    if (operand->kind != IR_OPD_VECTOR) machine_read(machine, strand, operand);
+  }
+  for (int i = 0; i < ndst; i++)
+    machine_write(machine, strand, &insn->args[i], value_fresh(machine), strand->active);
+}
+
+static void set_predicate(Machine *machine, Strand *strand, const IrInsn *insn) {
+  bool two = insn->nargs >= 4;
+  const IrOperand *a = &insn->args[two ? 2 : 1], *b = &insn->args[two ? 3 : 2];
+  Value x = machine_read(machine, strand, a), y = machine_read(machine, strand, b);
+  bool real = insn->type.cls == IR_CLASS_FLOAT;
+  /* ne is eq turned round, ge is lt, gt is le */
+  bool turned = insn->sub == IR_CMP_ne || insn->sub == IR_CMP_ge || insn->sub == IR_CMP_gt;
+  uint64_t base = insn->sub == IR_CMP_eq || insn->sub == IR_CMP_ne   ? 1
+                  : insn->sub == IR_CMP_lt || insn->sub == IR_CMP_ge ? 2
+                                                                     : 3;
+  uint64_t *out = core_scratch(machine), *complement = core_scratch(machine);
+  uint32_t known = 0;
+  uint32_t active = strand->active, first = (uint32_t)__builtin_ctz(active);
+  uint32_t here_x = x.known & active, here_y = y.known & active;
+  bool uniform = x.uniform && y.uniform && (here_x == 0 || here_x == active) &&
+                 (here_y == 0 || here_y == active);
+  FOR_LANES(lane, uniform ? 1u << first : active) {
+    uint64_t p = value_raw(x, (int)lane), q = value_raw(y, (int)lane);
+    bool both = !real && (x.known & y.known) >> lane & 1;
+    bool same = !real && !((x.known | y.known) >> lane & 1) && p == q && p != 0;
+    if (both || same) {
+      p = both ? core_extend(p, insn->type) : 0;
+      q = both ? core_extend(q, insn->type) : 0;
+      out[lane] = compare((IrCompare)insn->sub, insn->type, p, q);
+      known |= 1u << lane;
+    } else {
+      out[lane] = (core_hash(core_hash(base, p), q) & ~UINT64_C(1)) | (uint64_t)turned;
+    }
+    complement[lane] = out[lane] ^ 1;
+  }
+  Value r = {.known = known, .lanes = out}, c = {.known = known, .lanes = complement};
+  if (uniform) {
+    r = (Value){known ? MACHINE_ALL_LANES : 0, true, out[first], NULL};
+    c = (Value){known ? MACHINE_ALL_LANES : 0, true, complement[first], NULL};
+  }
+  machine_write(machine, strand, &insn->args[0], r, active);
+  if (two) machine_write(machine, strand, &insn->args[1], c, strand->active);
+}
+
+static void choose(Machine *machine, Strand *strand, const IrInsn *insn) {
+  Value a = machine_read(machine, strand, &insn->args[1]);
+  Value b = machine_read(machine, strand, &insn->args[2]);
+  Value p = machine_read(machine, strand, &insn->args[3]);
+  uint64_t which;
+  if (value_same(p, strand->active, &which)) {
+    machine_write(machine, strand, &insn->args[0], which & 1 ? a : b, strand->active);
+    return;
+  }
+  uint64_t *out = core_scratch(machine);
+  uint32_t known = 0;
+  FOR_LANES(lane, strand->active) {
+    uint64_t x = value_raw(a, (int)lane), y = value_raw(b, (int)lane);
+    bool x_known = a.known >> lane & 1, y_known = b.known >> lane & 1;
+    if (value_lane(p, (int)lane, &which)) {
+      out[lane] = which & 1 ? x : y;
+      known |= (uint32_t)(which & 1 ? x_known : y_known) << lane;
+    } else if (x == y && x_known == y_known) {
+      out[lane] = x;
+      known |= (uint32_t)x_known << lane;
+    } else {
+      out[lane] = core_hash(core_hash(which, x), y) & ~UINT64_C(1);
+    }
+  }
+  machine_write(machine, strand, &insn->args[0], (Value){.known = known, .lanes = out},
+                strand->active);
+}
+
+/* Applies a function of one number to a value; unknown stays unknown under a new name (or the same
+ * when `keep`). */
+static Value each(Machine *machine, Strand *strand, Value v, bool keep, uint64_t salt,
+                  uint64_t (*f)(uint64_t x, const void *user), const void *user) {
+  if (v.uniform) {
+    bool known = (v.known & strand->active) == strand->active;
+    bool none = (v.known & strand->active) == 0;
+    if (known || none) {
+      uint64_t out = known  ? f(v.scalar, user)
+                     : keep ? v.scalar
+                            : core_hash(v.scalar, salt) & ~UINT64_C(1);
+      return (Value){.known = known ? MACHINE_ALL_LANES : 0, .uniform = true, .scalar = out};
+    }
+  }
+  uint64_t *out = core_scratch(machine);
+  FOR_LANES(lane, strand->active) {
+    uint64_t x;
+    bool known = value_lane(v, (int)lane, &x);
+    out[lane] = known ? f(x, user) : keep ? x : core_hash(x, salt) & ~UINT64_C(1);
+  }
+  return (Value){.known = v.known, .lanes = out};
+}
+
+static uint64_t convert_one(uint64_t x, const void *user) {
+  const IrInsn *insn = user;
+  x = core_extend(x, insn->type2);
+  if (insn->type.cls == IR_CLASS_PRED) return x != 0;
+  return core_extend(x, insn->type);
+}
+
+static void convert(Machine *machine, Strand *strand, const IrInsn *insn) {
+  if (insn->type.cls == IR_CLASS_FLOAT || insn->type2.cls == IR_CLASS_FLOAT) {
+    data_only(machine, strand, insn, 1);
+    return;
+  }
+  Value v = machine_read(machine, strand, &insn->args[1]);
+  bool widens = insn->type.bytes >= insn->type2.bytes;
+  v = each(machine, strand, v, widens, 41, convert_one, insn);
+  machine_write(machine, strand, &insn->args[0], v, strand->active);
+}
+
+static uint64_t to_window(uint64_t x, const void *user) {
+  const IrInsn *insn = user;
+  bool shared = insn->space == IR_SPACE_SHARED || insn->space == IR_SPACE_SHARED_CLUSTER;
+  if (!shared) return x;
+  if (insn->sub) return x >= IR_SHARED_BASE && x < IR_SHARED_END ? x - IR_SHARED_BASE : x;
+  return x < IR_SHARED_BASE ? x + IR_SHARED_BASE : x;
+}
+
+static uint64_t in_space(uint64_t x, const void *user) {
+  const IrInsn *insn = user;
+  switch (insn->space) {
+  case IR_SPACE_SHARED:
+  case IR_SPACE_SHARED_CLUSTER: return x >= IR_SHARED_BASE && x < IR_SHARED_END;
+  case IR_SPACE_LOCAL: return x >= IR_LOCAL_BASE && x < IR_LOCAL_END;
+  case IR_SPACE_PARAM: return x >= IR_PARAM_BASE && x < IR_LOCAL_BASE;
+  default: return x >= IR_POINTER_BASE && x < IR_SHARED_BASE;
+  }
+}
+
+static void map_rank(Machine *machine, Strand *strand, const IrInsn *insn) {
+  Value address = machine_read(machine, strand, &insn->args[1]);
+  Value rank = machine_read(machine, strand, &insn->args[2]);
+  uint64_t *out = core_scratch(machine);
+  uint32_t known = address.known & rank.known;
+  FOR_LANES(lane, strand->active) {
+    uint64_t a = value_raw(address, (int)lane), r = value_raw(rank, (int)lane);
+    uint64_t base = a >= IR_SHARED_BASE && a < IR_SHARED_END ? IR_SHARED_BASE : 0;
+    out[lane] = known >> lane & 1 ? base + ((a - base) & 0xffffff) + ((r & 0xff) << 24)
+                                  : core_hash(core_hash(a, r), 43) & ~UINT64_C(1);
+  }
+  machine_write(machine, strand, &insn->args[0],
+                value_from_lanes(machine, out, known, strand->active), strand->active);
+}
+
+static void pack(Machine *machine, Strand *strand, const IrInsn *insn) {
+  int parts = insn->nargs - 1, width = parts ? insn->type.bytes / parts : 0;
+  uint64_t *out = core_scratch(machine);
+  uint32_t known = MACHINE_ALL_LANES;
+  for (int i = 0; i < 32; i++)
+    out[i] = 0;
+  if (width == 0 || insn->type.bytes > 8) {
+    data_only(machine, strand, insn, 1);
+    return;
+  }
+  for (int i = 0; i < parts; i++) {
+    Value v = machine_read(machine, strand, &insn->args[i + 1]);
+    known &= v.known;
+    FOR_LANES(lane, strand->active)
+    out[lane] |= (value_raw(v, (int)lane) & core_width_mask(width)) << (8 * width * i);
+  }
+  machine_write(machine, strand, &insn->args[0],
+                value_from_lanes(machine, out, known, strand->active), strand->active);
+}
+
+typedef struct {
+  int shift, width;
+} Part;
+
+static uint64_t take_part(uint64_t x, const void *user) {
+  const Part *part = user;
+  return x >> part->shift & core_width_mask(part->width);
+}
+
+static void unpack(Machine *machine, Strand *strand, const IrInsn *insn) {
+  int parts = insn->sub ? insn->sub : insn->nargs - 1;
+  Value v = machine_read(machine, strand, &insn->args[insn->nargs - 1]);
+  if (insn->type.bytes > 8 || parts <= 0) {
+    data_only(machine, strand, insn, parts);
+    return;
+  }
+  Part part = {0, insn->type.bytes / parts};
+  for (int i = 0; i < parts; i++, part.shift += 8 * part.width) {
+    Value piece = each(machine, strand, v, false, 60 + (uint64_t)i, take_part, &part);
+    machine_write(machine, strand, &insn->args[i], piece, strand->active);
+  }
+}
+
+MachineStep core_alu(Machine *machine, Strand *strand, const IrInsn *insn) {
+  switch (insn->op) {
+  case IR_mov:
+    machine_write(machine, strand, &insn->args[0], machine_read(machine, strand, &insn->args[1]),
+                  strand->active);
+    break;
+  case IR_setp: set_predicate(machine, strand, insn); break;
+  case IR_select: choose(machine, strand, insn); break;
+  case IR_cvt: convert(machine, strand, insn); break;
+  case IR_pack: pack(machine, strand, insn); break;
+  case IR_unpack: unpack(machine, strand, insn); break;
+  case IR_opaque: data_only(machine, strand, insn, insn->sub); break;
+  case IR_cvta:
+    machine_write(machine, strand, &insn->args[0],
+                  each(machine, strand, machine_read(machine, strand, &insn->args[1]), true, 0,
+                       to_window, insn),
+                  strand->active);
+    break;
+  case IR_isspacep:
+    machine_write(machine, strand, &insn->args[0],
+                  each(machine, strand, machine_read(machine, strand, &insn->args[1]), false, 44,
+                       in_space, insn),
+                  strand->active);
+    break;
+  case IR_mapa: map_rank(machine, strand, insn); break;
+  default:
+    if (insn->type.cls == IR_CLASS_FLOAT)
+      data_only(machine, strand, insn, 1);
+    else
+      general(machine, strand, insn);
+  }
+  return MACHINE_NEXT;
+}

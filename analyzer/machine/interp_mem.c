@@ -1,0 +1,214 @@
+/* Loads, stores, atomics, block copies and fills. Contents first, then the protocol half hears of
+ * the access. */
+#include "machine/core.h"
+
+#define SPIN_LIMIT 200 /* times one word is read at one place while nothing happens */
+
+static Value offset_address(Machine *machine, Value v, uint32_t lanes, uint64_t add) {
+  if (add == 0) return v;
+  if (v.uniform) {
+    v.scalar += add;
+    return v;
+  }
+  uint64_t *out = core_scratch(machine);
+  FOR_LANES(lane, lanes)
+  out[lane] = v.lanes[lane] + add;
+  v.lanes = out;
+  return v;
+}
+
+/* Another grid may write a word of global memory that a loop polls: after a while nobody knows what
+ * it holds. */
+static bool polls(Machine *machine, Strand *strand, uint64_t address) {
+  uint64_t effects = core_run(machine)->effects;
+  if (strand->spin_pc != strand->pc || strand->spin_address != address ||
+      strand->spin_effects != effects) {
+    strand->spin_pc = strand->pc;
+    strand->spin_address = address;
+    strand->spin_effects = effects;
+    strand->spin_count = 0;
+    return false;
+  }
+  return ++strand->spin_count > SPIN_LIMIT;
+}
+
+static Value sign(Machine *machine, Value v, IrType type, uint32_t lanes) {
+  if (type.cls != IR_CLASS_SINT || type.bytes >= 8) return v;
+  if (v.uniform) {
+    if (v.known) v.scalar = core_extend(v.scalar, type);
+    return v;
+  }
+  uint64_t *out = core_scratch(machine);
+  FOR_LANES(lane, lanes)
+  out[lane] = v.known >> lane & 1 ? core_extend(v.lanes[lane], type) : v.lanes[lane];
+  v.lanes = out;
+  return v;
+}
+
+static void load(Machine *machine, Strand *strand, const IrInsn *insn) {
+  int count = insn->sub ? insn->sub : 1, width = insn->type.bytes;
+  IrSpace space = (IrSpace)insn->space;
+  Value address = machine_read(machine, strand, &insn->args[count]);
+  uint64_t same;
+  bool one = value_same(address, strand->active, &same);
+  bool polled = one && machine_address(machine, same, space).space == IR_SPACE_GLOBAL &&
+                polls(machine, strand, same);
+  if (one) address = value_known(same); /* survives the writes below */
+  if (!address.uniform)
+    address = value_from_lanes(machine, address.lanes, address.known, strand->active);
+  for (int i = 0; i < count; i++) {
+    Value there = offset_address(machine, address, strand->active, (uint64_t)(i * width));
+    Value v = width > 8 || width == 0
+                  ? value_fresh(machine)
+                  : core_load(machine, strand, there, space, width, strand->active);
+    if (polled) v = value_fresh(machine);
+    machine_write(machine, strand, &insn->args[i], sign(machine, v, insn->type, strand->active),
+                  strand->active);
+  }
+  core_access(machine, strand, insn, MACHINE_READ, address, space, (uint32_t)(width * count),
+              strand->active);
+}
+
+static void store(Machine *machine, Strand *strand, const IrInsn *insn) {
+  int width = insn->type.bytes;
+  IrSpace space = (IrSpace)insn->space;
+  Value address = machine_read(machine, strand, &insn->args[0]);
+  uint32_t lanes = strand->active & address.known;
+  for (int i = 1; i < insn->nargs; i++) {
+    Value there =
+        offset_address(machine, address, strand->active, (uint64_t)(i - 1) * (uint64_t)width);
+    Value v = machine_read(machine, strand, &insn->args[i]);
+    if (lanes && width >= 1 && width <= 8)
+      core_store(machine, strand, there, space, width, v, lanes);
+  }
+  core_access(machine, strand, insn, MACHINE_WRITE, address, space,
+              (uint32_t)(width * (insn->nargs - 1)), strand->active);
+}
+
+/* ---- atomics ---- */
+
+static uint64_t combine(IrAtom how, IrType type, uint64_t old, uint64_t a, uint64_t b) {
+  bool less = type.cls == IR_CLASS_SINT
+                  ? (int64_t)core_extend(old, type) < (int64_t)core_extend(a, type)
+                  : old < a;
+  switch (how) {
+  case IR_ATOM_add: return old + a;
+  case IR_ATOM_sub: return old - a;
+  case IR_ATOM_exch: return a;
+  case IR_ATOM_min: return less ? old : a;
+  case IR_ATOM_max: return less ? a : old;
+  case IR_ATOM_and: return old & a;
+  case IR_ATOM_or: return old | a;
+  case IR_ATOM_xor: return old ^ a;
+  case IR_ATOM_inc: return old >= a ? 0 : old + 1;
+  case IR_ATOM_dec: return old == 0 || old > a ? a : old - 1;
+  case IR_ATOM_cas: return old == a ? b : old;
+  }
+  return old;
+}
+
+/* Words of global memory that nothing has written yet and an atomic touches are counters and
+ * semaphores: they start at 0. */
+static bool load_for_atom(Machine *machine, Strand *strand, int lane, MachineAddress at, int width,
+                          uint64_t *old) {
+  if (at.space == IR_SPACE_GLOBAL && core_untouched(machine, at.offset)) {
+    *old = 0;
+    return true;
+  }
+  return core_load_lane(machine, strand, lane, at, width, old);
+}
+
+static void atom(Machine *machine, Strand *strand, const IrInsn *insn) {
+  int width = insn->type.bytes;
+  bool real = insn->type.cls == IR_CLASS_FLOAT || width > 8 || width == 0;
+  Value address = machine_read(machine, strand, &insn->args[1]);
+  Value a = insn->nargs > 2 ? machine_read(machine, strand, &insn->args[2]) : value_known(0);
+  Value b = insn->nargs > 3 ? machine_read(machine, strand, &insn->args[3]) : value_known(0);
+  uint64_t *out = core_scratch(machine), where, x, y, old;
+  uint32_t known = 0, lanes = strand->active & address.known;
+  FOR_LANES(lane, strand->active) {
+    out[lane] = value_fresh(machine).scalar;
+    if (real || !value_lane(address, (int)lane, &where)) continue;
+    MachineAddress at = machine_address(machine, where, (IrSpace)insn->space);
+    bool have = load_for_atom(machine, strand, (int)lane, at, width, &old);
+    bool operands = value_lane(a, (int)lane, &x) & value_lane(b, (int)lane, &y);
+    uint64_t mask = core_width_mask(width);
+    uint64_t fresh = have && operands
+                         ? combine((IrAtom)insn->sub, insn->type, old, x & mask, y & mask) & mask
+                         : core_hash(old, x);
+    bool result = have && operands;
+    if (insn->sub == IR_ATOM_exch) {
+      result = a.known >> lane & 1;
+      fresh = x & mask;
+    }
+    core_store_lane(machine, strand, (int)lane, at, width, result, fresh);
+    out[lane] = old;
+    known |= (uint32_t)have << lane;
+  }
+  Value address_copy = address;
+  if (!address.uniform)
+    address_copy = value_from_lanes(machine, address.lanes, address.known, strand->active);
+  machine_write(machine, strand, &insn->args[0],
+                value_from_lanes(machine, out, known, strand->active), strand->active);
+  if (real && lanes && width >= 1 && width <= 8)
+    core_store(machine, strand, address_copy, (IrSpace)insn->space, width, value_fresh(machine),
+               lanes);
+  core_access(machine, strand, insn, MACHINE_ATOMIC, address_copy, (IrSpace)insn->space,
+              (uint32_t)width, strand->active);
+}
+
+/* ---- blocks ---- */
+
+static void copy_block(Machine *machine, Strand *strand, const IrInsn *insn) {
+  Value dst = machine_read(machine, strand, &insn->args[0]);
+  Value src = machine_read(machine, strand, &insn->args[1]);
+  Value bytes = machine_read(machine, strand, &insn->args[2]);
+  uint64_t n, to, from;
+  if (!value_same(bytes, strand->active, &n)) n = 0;
+  uint32_t left = strand->active;
+  /* The first lane is enough where source and destination are the same shared or global bytes. */
+  bool once = value_same(dst, left, &to) &&
+              machine_address(machine, to, IR_SPACE_GENERIC).space != IR_SPACE_LOCAL;
+  FOR_LANES(lane, once ? left & -left : left) {
+    bool have_dst = value_lane(dst, (int)lane, &to), have_src = value_lane(src, (int)lane, &from);
+    if (have_dst && have_src)
+      core_copy(machine, strand, (int)lane, to, from, n);
+    else if (have_dst)
+      core_fill(machine, strand, (int)lane, to, n, false, 0);
+  }
+  if (n == 0) return;
+  core_access(machine, strand, insn, MACHINE_READ, src, IR_SPACE_GENERIC, (uint32_t)n,
+              strand->active);
+  core_access(machine, strand, insn, MACHINE_WRITE, dst, IR_SPACE_GENERIC, (uint32_t)n,
+              strand->active);
+}
+
+static void fill_block(Machine *machine, Strand *strand, const IrInsn *insn) {
+  Value dst = machine_read(machine, strand, &insn->args[0]);
+  Value bytes = machine_read(machine, strand, &insn->args[1]);
+  Value byte = machine_read(machine, strand, &insn->args[2]);
+  uint64_t n, to, what;
+  if (!value_same(bytes, strand->active, &n)) return;
+  FOR_LANES(lane, strand->active) {
+    bool known = value_lane(byte, (int)lane, &what);
+    if (value_lane(dst, (int)lane, &to))
+      core_fill(machine, strand, (int)lane, to, n, known, (uint8_t)what);
+    bool once =
+        dst.uniform && machine_address(machine, to, IR_SPACE_GENERIC).space != IR_SPACE_LOCAL;
+    if (once) break;
+  }
+  if (n)
+    core_access(machine, strand, insn, MACHINE_WRITE, dst, IR_SPACE_GENERIC, (uint32_t)n,
+                strand->active);
+}
+
+MachineStep core_memory_op(Machine *machine, Strand *strand, const IrInsn *insn) {
+  switch (insn->op) {
+  case IR_load: load(machine, strand, insn); break;
+  case IR_store: store(machine, strand, insn); break;
+  case IR_atom: atom(machine, strand, insn); break;
+  case IR_copy: copy_block(machine, strand, insn); break;
+  default: fill_block(machine, strand, insn);
+  }
+  return MACHINE_NEXT;
+}

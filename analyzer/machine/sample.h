@@ -1,0 +1,53 @@
+/* A sample: one realisable choice of everything a kernel gets from outside (dimensions, parameters,
+ * contents of integer arrays). inputs.c makes the samples of a kernel, sample.c reads them. */
+#ifndef KC_MACHINE_SAMPLE_H
+#define KC_MACHINE_SAMPLE_H
+
+#include "machine/machine.h"
+
+typedef struct MachineSession MachineSession;
+
+typedef struct MachineSample {
+  int rank;         /* place in the order they are run; also the order of preference */
+  const char *name; /* "2 x stages + 3", for --dump events */
+  int64_t ints;     /* value of integer parameters that nobody fixed */
+  int64_t grid[3], block[3], cluster[3];
+  int64_t cluster_index; /* which cluster of the grid runs */
+  int64_t dynamic_shared;
+  bool dynamic_shared_known;
+  uint8_t *param;       /* bytes of parameter space */
+  uint8_t *param_known; /* a flag a byte */
+  uint64_t param_bytes;
+  const int64_t *pattern; /* elements of integer arrays, repeated */
+  int npattern;
+  bool degenerate; /* 0, 1, ragged: what is seen only here is withheld unless the code admits it */
+  bool launched;   /* dimensions or arguments come from a launch, directive or assumption */
+  KC_VEC(IrFact) inputs; /* named values, for the witness */
+} MachineSample;
+
+typedef struct MachineSamples {
+  KC_VEC(MachineSample *) list;
+  int64_t stages;
+  const char *conflict; /* why there are none: assumptions that exclude everything */
+} MachineSamples;
+
+/* The samples of a kernel, best first. */
+MachineSamples *sample_make(MachineSession *session);
+/* Pointer parameters (leaves) in order: leaf i points to IR_POINTER_BASE + i * IR_POINTER_STRIDE.
+ */
+const IrLeaf *sample_pointer_leaf(const IrKernel *kernel, uint64_t index);
+/* Eight bytes of global memory as they are before the kernel runs, at a multiple of 8; false when
+ * unknown. */
+bool sample_initial_word(const IrKernel *kernel, const MachineSample *sample, uint64_t address,
+                         uint64_t *out);
+/* Evaluates an assumption ("K % 64 == 0 && K >= 64") over named values. `value_of` gives a name's
+ * value or false. Returns false with *ok unset when the expression can't be read or names something
+ * unknown; else *ok tells whether it holds. */
+bool assume_evaluate(const char *expression,
+                     bool (*value_of)(const char *name, void *user, int64_t *out), void *user,
+                     bool *ok);
+/* Calls `visit` for each name in the expression. */
+void assume_each_name(const char *expression, void (*visit)(const char *name, void *user),
+                      void *user);
+
+#endif
