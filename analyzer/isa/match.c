@@ -1,0 +1,470 @@
+/* Judges an instruction against the forms of its family. Every form is tried; of those that do not
+ * fit, the one that came furthest says what is wrong. */
+#include <ctype.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "isa/internal.h"
+
+enum { MAX_MODIFIERS = 24, MAX_ARGS = 24 };
+
+typedef struct Match {
+  const IsaForm *form;
+  const IsaCall *call;
+  int score;
+  IsaVerdict verdict;
+  const IsaOperand *bound[MAX_ARGS];
+} Match;
+
+static void say(Match *match, IsaFault fault, int modifier, int operand, const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
+static void say(Match *match, IsaFault fault, int modifier, int operand, const char *format, ...) {
+  match->verdict.fault = fault;
+  match->verdict.modifier = modifier;
+  match->verdict.operand = operand;
+  va_list args;
+  va_start(args, format);
+  vsnprintf(match->verdict.message, sizeof match->verdict.message, format, args);
+  va_end(args);
+}
+
+static void full_name(const IsaForm *form, char *out, size_t size) {
+  size_t used = 0;
+  out[0] = '\0';
+  for (int i = 0; i < form->nname && used < size; i++)
+    used += (size_t)snprintf(out + used, size - used, "%s%s", i ? "." : "", form->name[i]);
+}
+
+/* ---- modifiers ---- */
+
+static bool slot_takes(const IsaSlot *slot, const char *modifier) {
+  if (strchr(modifier, '%')) return true; /* an immediate that is not known here */
+  for (int i = 0; i < slot->nchoices; i++)
+    if (isa_choice_fits(slot->choices[i], modifier)) return true;
+  return false;
+}
+
+static bool fill_slots(Match *match) {
+  const IsaForm *form = match->form;
+  const IsaCall *call = match->call;
+  char name[96];
+  full_name(form, name, sizeof name);
+  bool filled[MAX_MODIFIERS] = {false};
+  int last[2] = {-1, -1}; /* spaces, types: the slot filled last */
+  bool good = true;
+  for (int i = form->nname - 1; i < call->nmodifiers; i++) {
+    const char *modifier = call->modifiers[i];
+    char order = isa_order_of(modifier);
+    int *floor = order == 's' ? &last[0] : order == 't' ? &last[1] : NULL;
+    int found = -1;
+    for (int j = 0; j < form->nslots && j < MAX_MODIFIERS && found < 0; j++)
+      if (!filled[j] && (!floor || j > *floor) && slot_takes(&form->slots[j], modifier)) found = j;
+    if (found >= 0) {
+      filled[found] = true;
+      if (floor) *floor = found;
+      match->score += 10;
+    } else if (good) {
+      say(match, ISA_UNKNOWN_MODIFIER, i, -1, "%s does not take .%s here", name, modifier);
+      good = false;
+    }
+    if (found < 0) match->score -= 12;
+  }
+  for (int j = 0; j < form->nslots && j < MAX_MODIFIERS; j++) {
+    if (filled[j]) continue;
+    bool wanted = form->slots[j].group == 0;
+    for (int k = 0; k < form->nslots && k < MAX_MODIFIERS && !wanted; k++)
+      wanted = filled[k] && form->slots[k].group == form->slots[j].group;
+    if (!wanted) continue;
+    match->score -= 11;
+    if (good)
+      say(match, ISA_MISSING_MODIFIER, -1, -1, "%s needs .%s%s", name, form->slots[j].choices[0],
+          form->slots[j].nchoices > 1 ? " or an alternative" : "");
+    good = false;
+  }
+  return good;
+}
+
+/* ---- operands ---- */
+
+/* n of m64n128k16, dim of 2d, num of x8, vec of v4 */
+static bool variable(const IsaCall *call, const char *name, int64_t *value) {
+  for (int i = 0; i < call->nmodifiers; i++) {
+    const char *modifier = call->modifiers[i];
+    char *end;
+    if (strcmp(name, "dim") == 0 && isdigit((unsigned char)modifier[0]) && modifier[1] == 'd' &&
+        modifier[2] == '\0') {
+      *value = modifier[0] - '0';
+      return true;
+    }
+    char first = strcmp(name, "num") == 0 ? 'x' : strcmp(name, "vec") == 0 ? 'v' : 0;
+    if (first && modifier[0] == first && isdigit((unsigned char)modifier[1])) {
+      *value = strtol(modifier + 1, &end, 10);
+      if (*end == '\0') return true;
+    }
+    if (strcmp(name, "n") == 0 && modifier[0] == 'm' && isdigit((unsigned char)modifier[1])) {
+      strtol(modifier + 1, &end, 10);
+      if (*end == 'n') {
+        *value = strtol(end + 1, &end, 10);
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+static bool term(const IsaCall *call, const char **at, int64_t *value) {
+  if (isdigit((unsigned char)**at)) {
+    *value = strtol(*at, (char **)at, 10);
+    return true;
+  }
+  char name[16];
+  size_t length = 0;
+  while (isalpha((unsigned char)**at) && length + 1 < sizeof name)
+    name[length++] = *(*at)++;
+  name[length] = '\0';
+  return length > 0 && variable(call, name, value);
+}
+
+/* "num*4", "n/2", "dim-2": from left to right; false when a variable is unknown. */
+static bool evaluate(const IsaCall *call, const char *expression, int64_t *value) {
+  const char *at = expression;
+  if (!term(call, &at, value)) return false;
+  while (*at) {
+    char op = *at++;
+    int64_t right;
+    if (!term(call, &at, &right)) return false;
+    *value = op == '*'   ? *value * right
+             : op == '/' ? (right ? *value / right : 0)
+             : op == '-' ? *value - right
+                         : *value + right;
+  }
+  return true;
+}
+
+static const char *kind_text(const IsaArg *arg, char *out, size_t size) {
+  switch (arg->kind) {
+  case ISA_ARG_REGISTER:
+    snprintf(out, size, arg->bits ? "a %d-bit register" : "a register", arg->bits);
+    break;
+  case ISA_ARG_PREDICATE: return "a predicate";
+  case ISA_ARG_IMMEDIATE: snprintf(out, size, "the constant %lld", (long long)arg->value); break;
+  case ISA_ARG_FLOAT: return "a float constant";
+  case ISA_ARG_SPECIAL: return "a special register";
+  case ISA_ARG_SYMBOL: return "a symbol";
+  case ISA_ARG_SINK: return "'_'";
+  case ISA_ARG_ADDRESS: return "an address in brackets";
+  case ISA_ARG_VECTOR: return "a vector in braces";
+  case ISA_ARG_PAIR: return "a pair";
+  case ISA_ARG_UNKNOWN: return "something unknown";
+  }
+  return out;
+}
+
+static void wanted_text(const IsaOperand *operand, char *out, size_t size) {
+  if (operand->kind == ISA_ADDRESS) {
+    snprintf(out, size, "an address in brackets");
+    return;
+  }
+  if (operand->kind == ISA_VECTOR) {
+    snprintf(out, size, "a vector in braces");
+    return;
+  }
+  if (operand->kind == ISA_PAIR) {
+    snprintf(out, size, "a pair d|p");
+    return;
+  }
+  size_t used = 0;
+  const char *joiner = "";
+  out[0] = '\0';
+  if (operand->accepts & ISA_ACCEPT_REGISTER) {
+    used += (size_t)snprintf(out + used, size - used, "a ");
+    for (int bits = 8; bits <= 128; bits *= 2)
+      if (operand->widths & bits) {
+        used += (size_t)snprintf(out + used, size - used, "%s%d", joiner, bits);
+        joiner = "- or ";
+      }
+    used += (size_t)snprintf(out + used, size - used, operand->widths ? "-bit register" : "register");
+    joiner = " or ";
+  }
+  static const struct {
+    int accept;
+    const char *text;
+  } others[] = {{ISA_ACCEPT_PREDICATE, "a predicate"},
+                {ISA_ACCEPT_IMMEDIATE, "a constant"},
+                {ISA_ACCEPT_FLOAT, "a float constant"},
+                {ISA_ACCEPT_SINK, "'_'"}};
+  for (size_t i = 0; i < sizeof others / sizeof *others && used < size; i++)
+    if (operand->accepts & others[i].accept) {
+      used += (size_t)snprintf(out + used, size - used, "%s%s", joiner, others[i].text);
+      joiner = " or ";
+    }
+}
+
+static bool wrong_kind(Match *match, const IsaOperand *operand, const IsaArg *arg, int index) {
+  char have[64], want[160], name[96];
+  full_name(match->form, name, sizeof name);
+  wanted_text(operand, want, sizeof want);
+  say(match, ISA_OPERAND_KIND, -1, index, "operand %d of %s is %s, not %s", index + 1, name,
+      kind_text(arg, have, sizeof have), want);
+  return false;
+}
+
+static bool accepts_register(Match *match, const IsaOperand *operand, const IsaArg *arg,
+                             int index) {
+  if (!(operand->accepts & ISA_ACCEPT_REGISTER) || arg->negated)
+    return wrong_kind(match, operand, arg, index);
+  bool width = !arg->bits || !operand->widths || (operand->widths & arg->bits);
+  bool cls = !arg->cls || !operand->cls || arg->cls == 'b' || operand->cls == arg->cls ||
+             (operand->cls == 'u' && arg->cls == 's') || (operand->cls == 's' && arg->cls == 'u');
+  if (operand->cls == 'b' && arg->cls && arg->cls != 'b') cls = false;
+  if (width && cls) return true;
+  wrong_kind(match, operand, arg, index);
+  match->verdict.fault = ISA_OPERAND_WIDTH;
+  return false;
+}
+
+static bool accepts_plain(Match *match, const IsaOperand *operand, const IsaArg *arg, int index) {
+  switch (arg->kind) {
+  case ISA_ARG_UNKNOWN: return true;
+  case ISA_ARG_REGISTER: return accepts_register(match, operand, arg, index);
+  case ISA_ARG_SPECIAL:
+    return (operand->accepts & ISA_ACCEPT_REGISTER) || wrong_kind(match, operand, arg, index);
+  case ISA_ARG_PREDICATE:
+    if (!(operand->accepts & ISA_ACCEPT_PREDICATE) ||
+        (arg->negated && !(operand->accepts & ISA_ACCEPT_NEGATION)))
+      return wrong_kind(match, operand, arg, index);
+    return true;
+  case ISA_ARG_IMMEDIATE: {
+    if (!(operand->accepts & ISA_ACCEPT_IMMEDIATE)) return wrong_kind(match, operand, arg, index);
+    if (!operand->range || isa_in_range(operand->range, arg->value)) return true;
+    char name[96];
+    full_name(match->form, name, sizeof name);
+    say(match, ISA_OPERAND_RANGE, -1, index, "operand %d of %s is %lld, outside %s", index + 1,
+        name, (long long)arg->value, operand->range);
+    return false;
+  }
+  case ISA_ARG_FLOAT:
+    return (operand->accepts & ISA_ACCEPT_FLOAT) || wrong_kind(match, operand, arg, index);
+  case ISA_ARG_SINK:
+    return (operand->accepts & ISA_ACCEPT_SINK) || wrong_kind(match, operand, arg, index);
+  case ISA_ARG_SYMBOL:
+  case ISA_ARG_ADDRESS:
+  case ISA_ARG_VECTOR:
+  case ISA_ARG_PAIR: return wrong_kind(match, operand, arg, index);
+  }
+  return true;
+}
+
+static bool accepts(Match *match, const IsaOperand *operand, const IsaArg *arg, int index);
+
+static bool accepts_vector(Match *match, const IsaOperand *operand, const IsaArg *arg, int index) {
+  if (arg->kind != ISA_ARG_VECTOR) return wrong_kind(match, operand, arg, index);
+  int64_t count;
+  if (operand->count && evaluate(match->call, operand->count, &count) && count != arg->count) {
+    char name[96];
+    full_name(match->form, name, sizeof name);
+    say(match, ISA_VECTOR_LENGTH, -1, index, "operand %d of %s has %d elements, it takes %lld",
+        index + 1, name, arg->count, (long long)count);
+    return false;
+  }
+  for (int i = 0; i < arg->count; i++)
+    if (!accepts_plain(match, operand, &arg->list[i], index)) return false;
+  return true;
+}
+
+static bool accepts_address(Match *match, const IsaOperand *operand, const IsaArg *arg,
+                            int index) {
+  if (arg->kind != ISA_ARG_ADDRESS) return wrong_kind(match, operand, arg, index);
+  const IsaArg *base = &arg->list[0];
+  if (base->kind == ISA_ARG_REGISTER && base->bits && base->bits != 32 && base->bits != 64) {
+    IsaOperand wide = {.accepts = ISA_ACCEPT_REGISTER, .widths = 32 | 64};
+    return wrong_kind(match, &wide, base, index);
+  }
+  if (arg->count - 1 != operand->nlist) {
+    char name[96];
+    full_name(match->form, name, sizeof name);
+    say(match, ISA_OPERAND_COUNT, -1, index, "the address of operand %d of %s %s", index + 1, name,
+        operand->nlist ? "needs coordinates" : "takes no coordinates");
+    return false;
+  }
+  for (int i = 0; i < operand->nlist; i++)
+    if (!accepts(match, &operand->list[i], &arg->list[i + 1], index)) return false;
+  return true;
+}
+
+static bool accepts(Match *match, const IsaOperand *operand, const IsaArg *arg, int index) {
+  if (arg->kind == ISA_ARG_UNKNOWN) return true;
+  switch (operand->kind) {
+  case ISA_PLAIN: return accepts_plain(match, operand, arg, index);
+  case ISA_ADDRESS: return accepts_address(match, operand, arg, index);
+  case ISA_VECTOR: return accepts_vector(match, operand, arg, index);
+  case ISA_PAIR:
+    if (arg->kind != ISA_ARG_PAIR) return wrong_kind(match, operand, arg, index);
+    return accepts(match, &operand->list[0], &arg->list[0], index) &&
+           accepts(match, &operand->list[1], &arg->list[1], index);
+  }
+  return false;
+}
+
+static bool has_modifier(const IsaCall *call, const char *name, bool *unknown) {
+  for (int i = 0; i < call->nmodifiers; i++) {
+    if (strchr(call->modifiers[i], '%')) *unknown = true;
+    if (strcmp(call->modifiers[i], name) == 0) return true;
+  }
+  return false;
+}
+
+/* Binds args[from..] to operands[next..]; optional operands are tried both ways. */
+static bool bind(Match *match, int next, int from, int *best) {
+  const IsaForm *form = match->form;
+  const IsaCall *call = match->call;
+  if (next == form->noperands) {
+    if (from == call->nargs) return true;
+    if (*best <= from) {
+      char name[96];
+      full_name(form, name, sizeof name);
+      *best = from;
+      say(match, ISA_OPERAND_COUNT, -1, from, "%s takes no operand %d", name, from + 1);
+    }
+    return false;
+  }
+  const IsaOperand *operand = &form->operands[next];
+  bool unknown = false;
+  if (operand->when && !has_modifier(call, operand->when, &unknown) && !unknown)
+    return bind(match, next + 1, from, best);
+  bool may_skip = operand->optional || unknown;
+  if (from < call->nargs && from < MAX_ARGS) {
+    IsaVerdict saved = match->verdict;
+    if (accepts(match, operand, &call->args[from], from)) {
+      match->verdict = saved;
+      match->bound[from] = operand;
+      if (bind(match, next + 1, from + 1, best)) return true;
+    } else if (*best <= from) {
+      *best = from;
+    } else {
+      match->verdict = saved;
+    }
+  } else if (!may_skip && *best <= from) {
+    char name[96];
+    full_name(form, name, sizeof name);
+    *best = from;
+    say(match, ISA_OPERAND_COUNT, -1, -1, "%s needs operand %d%s%s", name, from + 1,
+        operand->when ? " because of ." : "", operand->when ? operand->when : "");
+  }
+  return may_skip && bind(match, next + 1, from, best);
+}
+
+/* ---- the whole ---- */
+
+static bool name_fits(const IsaForm *form, const IsaCall *call) {
+  if (call->nmodifiers < form->nname - 1) return false;
+  for (int i = 1; i < form->nname; i++)
+    if (strcmp(form->name[i], call->modifiers[i - 1]) != 0) return false;
+  return true;
+}
+
+static bool try_form(Match *match, const IsaForm *form, const IsaCall *call) {
+  *match = (Match){.form = form, .call = call, .score = form->nname * 30};
+  match->verdict = (IsaVerdict){.form = form, .modifier = -1, .operand = -1};
+  bool modifiers = fill_slots(match);
+  IsaVerdict saved = match->verdict;
+  int best = 0;
+  bool operands = bind(match, 0, 0, &best);
+  match->score += operands ? 9 : best;
+  if (!modifiers) match->verdict = saved;
+  return modifiers && operands;
+}
+
+static void judge_target(IsaVerdict *verdict, const char *target) {
+  const IsaForm *form = verdict->form;
+  bool suffix = false;
+  if (isa_target_allows(form->targets, target, &suffix)) return;
+  char name[96], list[160];
+  full_name(form, name, sizeof name);
+  size_t used = 0;
+  list[0] = '\0';
+  for (int i = 0; form->targets[i] && used < sizeof list; i++) {
+    const char *text = form->targets[i];
+    int digits = (int)strspn(text, "0123456789");
+    used += (size_t)snprintf(list + used, sizeof list - used, "%ssm_%.*s%s", i ? ", " : "", digits,
+                             text, text[digits] == '+' ? " or later" : text + digits);
+  }
+  verdict->fault = suffix ? ISA_TARGET_SUFFIX : ISA_TARGET;
+  snprintf(verdict->message, sizeof verdict->message, "%s does not exist on %s; it needs %s", name,
+           target, list);
+}
+
+IsaVerdict isa_judge(const IsaFamily *family, const IsaCall *call, const char *target) {
+  IsaVerdict verdict = {.fault = ISA_NO_SUCH_NAME, .modifier = -1, .operand = -1};
+  int score = -1000000;
+  bool fits = false;
+  for (int i = 0; i < family->nforms; i++) {
+    const IsaForm *form = &family->forms[i];
+    if (!name_fits(form, call)) continue;
+    Match match;
+    if (try_form(&match, form, call)) {
+      judge_target(&match.verdict, target);
+      if (!fits || match.verdict.fault == ISA_FITS) verdict = match.verdict;
+      fits = true;
+      if (verdict.fault == ISA_FITS) return verdict;
+    } else if (!fits && match.score > score) {
+      score = match.score;
+      verdict = match.verdict;
+    }
+  }
+  if (verdict.form) return verdict;
+  size_t used = (size_t)snprintf(verdict.message, sizeof verdict.message, "%s", family->opcode);
+  for (int i = 0; i < call->nmodifiers && used < sizeof verdict.message; i++)
+    used += (size_t)snprintf(verdict.message + used, sizeof verdict.message - used, ".%s",
+                             call->modifiers[i]);
+  if (used < sizeof verdict.message)
+    snprintf(verdict.message + used, sizeof verdict.message - used, " is no PTX instruction");
+  return verdict;
+}
+
+bool isa_bind(const IsaForm *form, const IsaCall *call, const IsaOperand **operands) {
+  Match match;
+  if (!try_form(&match, form, call) || call->nargs > MAX_ARGS) return false;
+  for (int i = 0; i < call->nargs; i++)
+    operands[i] = match.bound[i];
+  return true;
+}
+
+static void print_slot(const IsaSlot *slot, char *out, size_t size, size_t *used) {
+  for (int i = 0; i < slot->nchoices && *used < size; i++)
+    *used += (size_t)snprintf(out + *used, size - *used, "%s.%s", i ? "|" : "", slot->choices[i]);
+}
+
+static void print_operand(const IsaOperand *operand, char *out, size_t size, size_t *used) {
+  const char *open = operand->kind == ISA_ADDRESS ? "[" : operand->kind == ISA_VECTOR ? "{" : "";
+  const char *close = operand->kind == ISA_ADDRESS ? "]" : operand->kind == ISA_VECTOR ? "}" : "";
+  const char *role = strcmp(operand->role, "-") == 0 ? "imm" : operand->role;
+  if (*used < size) *used += (size_t)snprintf(out + *used, size - *used, "%s%s", open, role);
+  for (int i = operand->kind == ISA_PAIR ? 1 : 0; i < operand->nlist && *used < size; i++) {
+    *used += (size_t)snprintf(out + *used, size - *used, operand->kind == ISA_PAIR ? "|" : ", ");
+    print_operand(&operand->list[i], out, size, used);
+  }
+  if (*used < size) *used += (size_t)snprintf(out + *used, size - *used, "%s", close);
+}
+
+void isa_print_form(const IsaForm *form, char *out, int length) {
+  size_t size = (size_t)length;
+  full_name(form, out, size);
+  size_t used = strlen(out);
+  for (int i = 0; i < form->nslots && used < size; i++) {
+    int group = form->slots[i].group;
+    bool first = group && (i == 0 || form->slots[i - 1].group != group);
+    bool last = group && (i + 1 == form->nslots || form->slots[i + 1].group != group);
+    if (first && used < size) used += (size_t)snprintf(out + used, size - used, "{");
+    print_slot(&form->slots[i], out, size, &used);
+    if (last && used < size) used += (size_t)snprintf(out + used, size - used, "}");
+  }
+  for (int i = 0; i < form->noperands && used < size; i++) {
+    bool optional = form->operands[i].optional || form->operands[i].when;
+    used += (size_t)snprintf(out + used, size - used, "%s%s", optional ? "{" : "", i ? ", " : " ");
+    print_operand(&form->operands[i], out, size, &used);
+    if (optional && used < size) used += (size_t)snprintf(out + used, size - used, "}");
+  }
+}

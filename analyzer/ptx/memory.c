@@ -1,0 +1,105 @@
+/* Loads, stores and atomics of the generic proxy (PTX ISA 9.7.9.8 to 9.7.9.12, 9.7.13.5). */
+#include <string.h>
+
+#include "ptx/lower.h"
+
+static IrSpace space_of(const PtxInsn *insn) {
+  for (int i = 0; i < insn->nmodifiers; i++)
+    if (ptx_space(insn->modifiers[i]) != IR_SPACE_NONE) return ptx_space(insn->modifiers[i]);
+  return IR_SPACE_GENERIC;
+}
+
+static uint64_t memory_flags(const PtxInsn *insn) {
+  static const struct {
+    const char *modifier;
+    uint64_t flag;
+  } names[] = {
+      {"volatile", IR_FLAG(volatile_)}, {"relaxed", IR_FLAG(relaxed)},
+      {"acquire", IR_FLAG(acquire)},    {"release", IR_FLAG(release)},
+      {"acq_rel", IR_FLAG(acq_rel)},    {"weak", IR_FLAG(weak)},
+      {"cta", IR_FLAG(scope_cta)},      {"cluster", IR_FLAG(scope_cluster)},
+      {"gpu", IR_FLAG(scope_gpu)},      {"sys", IR_FLAG(scope_sys)},
+  };
+  uint64_t flags = 0;
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (ptx_has(insn, names[i].modifier)) flags |= names[i].flag;
+  return flags;
+}
+
+static void finish(PtxLowering *lowering, const PtxInsn *insn, IrInsn *emitted) {
+  emitted->space = (uint8_t)space_of(insn);
+  emitted->flags = memory_flags(insn) | lowering->b->extra_flags;
+  ptx_guard(lowering, insn, emitted);
+}
+
+static bool lower_load(PtxLowering *lowering, const PtxInsn *insn, IrType type) {
+  if (insn->noperands < 2 || insn->operands[1].kind != PTX_ADDRESS) return false;
+  PtxArgs args = {0};
+  ptx_flatten(lowering, &insn->operands[0], true, &args);
+  int results = args.count;
+  IrOperand address = ptx_read(lowering, &insn->operands[1]);
+  KC_PUSH(lowering->arena, args, address);
+  IrInsn *emitted = ir_emit(lowering->b, IR_load, type, args.items, args.count);
+  emitted->sub = (uint8_t)results;
+  finish(lowering, insn, emitted);
+  return true;
+}
+
+static bool lower_store(PtxLowering *lowering, const PtxInsn *insn, IrType type) {
+  if (insn->noperands < 2 || insn->operands[0].kind != PTX_ADDRESS) return false;
+  PtxArgs args = {0};
+  IrOperand address = ptx_read(lowering, &insn->operands[0]);
+  KC_PUSH(lowering->arena, args, address);
+  ptx_flatten(lowering, &insn->operands[1], false, &args);
+  finish(lowering, insn, ir_emit(lowering->b, IR_store, type, args.items, args.count));
+  return true;
+}
+
+static bool atom_of(const PtxInsn *insn, IrAtom *atom) {
+  static const char *const names[] = {"add", "sub", "exch", "min", "max", "and",
+                                      "or",  "xor", "inc",  "dec", "cas"};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (ptx_has(insn, names[i])) {
+      *atom = (IrAtom)i;
+      return true;
+    }
+  return false;
+}
+
+/* atom d, [a], b{, c}; red [a], b. Vector atomics are lowered element by element. */
+static bool lower_atomic(PtxLowering *lowering, const PtxInsn *insn, IrType type) {
+  bool red = strcmp(insn->opcode, "red") == 0;
+  IrAtom atom;
+  int first = red ? 0 : 1;
+  if (insn->noperands < first + 2 || insn->operands[first].kind != PTX_ADDRESS) return false;
+  if (!atom_of(insn, &atom)) return false;
+  PtxArgs results = {0}, values = {0};
+  IrOperand address = ptx_read(lowering, &insn->operands[first]);
+  ptx_flatten(lowering, &insn->operands[first + 1], false, &values);
+  if (!red) ptx_flatten(lowering, &insn->operands[0], true, &results);
+  for (int i = 0; i < values.count; i++) {
+    IrOperand args[4] = {i < results.count ? results.items[i] : (IrOperand){.kind = IR_OPD_SINK},
+                         address, values.items[i]};
+    int nargs = 3;
+    if (atom == IR_ATOM_cas && insn->noperands > first + 2)
+      args[nargs++] = ptx_read(lowering, &insn->operands[first + 2]);
+    args[1].value += (int64_t)i * type.bytes;
+    IrInsn *emitted = ir_emit(lowering->b, IR_atom, type, args, nargs);
+    emitted->sub = (uint8_t)atom;
+    finish(lowering, insn, emitted);
+  }
+  return true;
+}
+
+bool ptx_lower_memory(PtxLowering *lowering, const PtxInsn *insn) {
+  const char *opcode = insn->opcode;
+  IrType type = IR_TYPE_U(4);
+  bool typed = ptx_last_type(insn, &type);
+  if (!typed || ptx_has(insn, "async")) return false;
+  if (strcmp(opcode, "ld") == 0 || strcmp(opcode, "ldu") == 0)
+    return lower_load(lowering, insn, type);
+  if (strcmp(opcode, "st") == 0) return lower_store(lowering, insn, type);
+  if (strcmp(opcode, "atom") == 0 || strcmp(opcode, "red") == 0)
+    return lower_atomic(lowering, insn, type);
+  return false;
+}
