@@ -76,12 +76,17 @@ typedef struct RulesOptions {
   bool incomplete; /* something was not checked: unused suppressions are not reported */
 } RulesOptions;
 
+/* Whether every name in select, ignore and severity is a rule, an alias or a family, and every
+ * level one; else fails with a suggestion. For the option parser: rules_apply takes what it gets.
+ */
+bool rules_check_options(const Rules *rules, const RulesOptions *options, KcError *error);
+
 /* Turns violations into findings (deduplicated by rule and place, suppressions applied, unused
  * suppressions and unreadable directives reported), sorted by path, line, column, rule. */
 GPtrArray *rules_apply(const Rules *rules, const IrProgram *program, const IrViolations *violations,
                        const RulesOptions *options);
-/* Merges the findings of several targets: the same finding on several is kept once with the list.
- */
+/* Merges the findings of several targets: the same finding (rule and line) on several is kept once,
+ * as severe as the most severe, with the list of targets; sorted. Takes `findings` over. */
 GPtrArray *rules_merge(GPtrArray *findings);
 /* After rules_merge: a suppression is unused only when it is so on all `targets` targets; drops the
  * kcheck-unused-ignore findings that are not. */

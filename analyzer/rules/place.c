@@ -1,0 +1,204 @@
+#include "rules/place.h"
+
+#include <string.h>
+
+#include "rules/finding.h"
+
+/* The body of one inlined call, identified by the stack of its call site. */
+typedef struct Body {
+  uint32_t first, last; /* lines */
+  uint32_t event_line;  /* the one line that an event passes through; 0: none */
+  bool many_event_lines;
+} Body;
+
+struct Places {
+  const IrProgram *program;
+  GHashTable *bodies; /* stack id of the call site -> Body* */
+};
+
+enum {
+  WRAPPER_LINES = 12,      /* longest body of a wrapper around one asm statement */
+  PLAIN_WRAPPER_LINES = 3, /* of one without any event: an accessor, a cast */
+  CALLERS_SHOWN = 2
+};
+
+static const SourceMap *map_of(const Places *places) {
+  return &places->program->sources;
+}
+
+static const SourceStack *stack_at(const Places *places, uint32_t id) {
+  const SourceMap *map = map_of(places);
+  return &map->stacks.items[id < (uint32_t)map->stacks.count ? id : 0];
+}
+
+static bool is_user(const Places *places, uint32_t id) {
+  const SourceMap *map = map_of(places);
+  uint32_t file = stack_at(places, id)->range.file;
+  return file > 0 && file < (uint32_t)map->files.count && map->files.items[file].user;
+}
+
+static Body *body_of(const Places *places, uint32_t call) {
+  Body *body = g_hash_table_lookup(places->bodies, GUINT_TO_POINTER(call));
+  if (body) return body;
+  body = g_new0(Body, 1);
+  g_hash_table_insert(places->bodies, GUINT_TO_POINTER(call), body);
+  return body;
+}
+
+static void note_lines(const Places *places) {
+  const SourceMap *map = map_of(places);
+  for (uint32_t id = 1; id < (uint32_t)map->stacks.count; id++) {
+    const SourceStack *stack = &map->stacks.items[id];
+    if (!stack->outer || !stack->range.line) continue;
+    Body *body = body_of(places, stack->outer);
+    if (!body->first || stack->range.line < body->first) body->first = stack->range.line;
+    if (stack->range.line > body->last) body->last = stack->range.line;
+  }
+}
+
+static void note_events(const Places *places, const IrKernel *kernel) {
+  for (int i = 0; i < kernel->insns.count; i++) {
+    const IrInsn *insn = &kernel->insns.items[i];
+    if (insn->op != IR_event) continue;
+    for (uint32_t id = insn->where; id; id = stack_at(places, id)->outer) {
+      const SourceStack *stack = stack_at(places, id);
+      if (!stack->outer) break;
+      Body *body = body_of(places, stack->outer);
+      if (body->event_line && body->event_line != stack->range.line) body->many_event_lines = true;
+      body->event_line = stack->range.line;
+    }
+  }
+}
+
+Places *places_new(const IrProgram *program) {
+  Places *places = g_new0(Places, 1);
+  places->program = program;
+  places->bodies = g_hash_table_new_full(NULL, NULL, NULL, g_free);
+  note_lines(places);
+  for (int i = 0; i < program->kernels.count; i++)
+    note_events(places, program->kernels.items[i]);
+  return places;
+}
+
+void places_free(Places *places) {
+  g_hash_table_destroy(places->bodies);
+  g_free(places);
+}
+
+static bool in_wrapper(const Places *places, uint32_t id) {
+  uint32_t call = stack_at(places, id)->outer;
+  const Body *body = call ? g_hash_table_lookup(places->bodies, GUINT_TO_POINTER(call)) : NULL;
+  if (!body || body->many_event_lines) return false;
+  return body->last - body->first < (body->event_line ? WRAPPER_LINES : PLAIN_WRAPPER_LINES);
+}
+
+/* The next user frame outside `id`, or 0. */
+static uint32_t caller_of(const Places *places, uint32_t id) {
+  for (id = stack_at(places, id)->outer; id; id = stack_at(places, id)->outer)
+    if (is_user(places, id)) return id;
+  return 0;
+}
+
+/* The place where a person would look: out of library code, then out of small wrappers. */
+static uint32_t use_site(const Places *places, uint32_t id) {
+  id = source_user_frame(map_of(places), id);
+  for (uint32_t caller; in_wrapper(places, id) && (caller = caller_of(places, id)) != 0;)
+    id = caller;
+  return id;
+}
+
+char *place_path(const Places *places, SourceRange range) {
+  const SourceMap *map = map_of(places);
+  bool known = range.file > 0 && range.file < (uint32_t)map->files.count;
+  return g_strdup(known ? map->files.items[range.file].path : places->program->path);
+}
+
+char *place_source(const Places *places, SourceRange range) {
+  const char *text = NULL;
+  size_t length = 0;
+  /* Reading a line may load its file: the map caches texts, nothing else of it changes. */
+  SourceMap *map = (SourceMap *)map_of(places);
+  if (!source_line(map, range.file, range.line, &text, &length)) return NULL;
+  return g_utf8_make_valid(text, (gssize)length);
+}
+
+static void set_range(SourceRange range, int *line, int *column, int *end_line, int *end_column) {
+  *line = (int)MAX(range.line, 1u);
+  *column = (int)MAX(range.column, 1u);
+  *end_line = (int)range.end_line;
+  *end_column = (int)range.end_column;
+  bool empty = *end_line < *line || (*end_line == *line && *end_column <= *column);
+  if (empty) {
+    *end_line = *line;
+    *end_column = *column + 1;
+  }
+}
+
+void place_finding_at(const Places *places, SourceRange range, Finding *f) {
+  f->path = place_path(places, range);
+  f->source = place_source(places, range);
+  set_range(range, &f->line, &f->column, &f->end_line, &f->end_column);
+}
+
+static bool is_there(const Finding *finding, const FindingRelated *related) {
+  for (guint i = 0; i < finding->related->len; i++) {
+    const FindingRelated *other = finding->related->pdata[i];
+    if (other->line == related->line && strcmp(other->path, related->path) == 0 &&
+        strcmp(other->message, related->message) == 0)
+      return true;
+  }
+  return false;
+}
+
+static void add_related(const Places *places, Finding *finding, SourceRange range,
+                        const char *message) {
+  if (!range.line) return;
+  FindingRelated *related = g_new0(FindingRelated, 1);
+  related->path = place_path(places, range);
+  related->source = place_source(places, range);
+  related->message = g_strdup(message);
+  set_range(range, &related->line, &related->column, &related->end_line, &related->end_column);
+  if (is_there(finding, related))
+    finding_related_free(related);
+  else
+    g_ptr_array_add(finding->related, related);
+}
+
+static void add_frame(const Places *places, Finding *finding, uint32_t id, const char *format) {
+  const SourceStack *stack = stack_at(places, id);
+  g_autofree char *message =
+      g_strdup_printf(format, stack->function ? stack->function : "the kernel");
+  add_related(places, finding, stack->range, message);
+}
+
+/* The wrappers between the instruction and `site`, innermost first. */
+static void add_wrappers(const Places *places, Finding *finding, uint32_t id, uint32_t site) {
+  for (; id && id != site; id = caller_of(places, id))
+    add_frame(places, finding, id, "in `%s`, which is called there");
+}
+
+static void add_callers(const Places *places, Finding *finding, uint32_t id) {
+  for (int shown = 0; shown < CALLERS_SHOWN && (id = caller_of(places, id)) != 0; shown++)
+    add_frame(places, finding, id, "called from here, in `%s`");
+}
+
+void place_finding(const Places *places, const IrViolation *v, Finding *finding) {
+  const SourceMap *map = map_of(places);
+  uint32_t where = v->where;
+  if (!is_user(places, source_user_frame(map, where)) && v->kernel) where = v->kernel->where;
+  uint32_t inner = source_user_frame(map, where), site = use_site(places, where);
+  bool caret = v->caret.line && v->caret.file < (uint32_t)map->files.count &&
+               map->files.items[v->caret.file].user;
+  place_finding_at(places, caret ? v->caret : stack_at(places, site)->range, finding);
+  for (int i = 0; i < v->related.count; i++) {
+    const IrRelated *related = &v->related.items[i];
+    add_related(places, finding, stack_at(places, use_site(places, related->where))->range,
+                related->message);
+  }
+  if (caret) {
+    add_callers(places, finding, inner);
+  } else {
+    add_wrappers(places, finding, inner, site);
+    add_callers(places, finding, site);
+  }
+}
