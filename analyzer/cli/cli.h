@@ -34,5 +34,7 @@ int cli_fail(KcError *error);
 char *cli_error_line(const KcError *error);
 
 int cmd_check(int argc, char **argv);
+int cmd_explain(int argc, char **argv);
+int cmd_rules(int argc, char **argv);
 
 #endif

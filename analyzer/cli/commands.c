@@ -6,6 +6,8 @@
 
 const CliCommand cli_commands[] = {
     {"check", "FILE... [--arch sm_100]", "check kernels (the command may be left out)", cmd_check},
+    {"explain", "RULE", "what a rule finds, why, examples, evidence", cmd_explain},
+    {"rules", "[--format json]", "every rule", cmd_rules},
     {NULL, NULL, NULL, NULL},
 };
 
@@ -38,7 +40,11 @@ static const char *meant_command(const char *word) {
 }
 
 int cli_run(int argc, char **argv) {
-  const char *first = argc > 1 ? argv[1] : "--help";
+  if (argc < 2) {
+    print_help();
+    return CLI_FAILED;
+  }
+  const char *first = argv[1];
   if (strcmp(first, "--help") == 0 || strcmp(first, "-h") == 0 || strcmp(first, "help") == 0)
     return print_help();
   if (strcmp(first, "--version") == 0) {

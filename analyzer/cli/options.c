@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "arch/arch.h"
+#include "cli/parse.h"
 #include "cli/strv.h"
 #include "report/report.h"
 #include "support/suggest.h"
@@ -45,22 +46,13 @@ typedef struct {
       diff, unsafe_fixes, no_cache;
 } Switches;
 
-static void add_group(GOptionContext *context, CliOptions *o, const GOptionEntry *entries) {
-  GOptionGroup *group = g_option_context_get_main_group(context);
-  if (!group) {
-    group = g_option_group_new("options", "Options", "options", o, NULL);
-    g_option_context_set_main_group(context, group);
-  }
-  g_option_group_add_entries(group, entries);
-}
-
-static void add_target_options(GOptionContext *context, CliOptions *o) {
+static void add_target_options(GOptionContext *context) {
   const GOptionEntry entries[] = {
       WORDS("arch", "sm_100", "GPU with its full feature set (repeatable; default sm_90a)"),
       WORDS("target", "sm_100", "exactly what nvcc is given (repeatable)"),
       {NULL},
   };
-  add_group(context, o, entries);
+  parse_add_entries(context, entries);
 }
 
 static void add_parse_options(GOptionContext *context, CliOptions *o, Switches *s) {
@@ -77,7 +69,7 @@ static void add_parse_options(GOptionContext *context, CliOptions *o, Switches *
       SWITCH("ptx", 0, ptx, "also compile with nvcc and check the PTX"),
       {NULL},
   };
-  add_group(context, o, entries);
+  parse_add_entries(context, entries);
 }
 
 static void add_run_options(GOptionContext *context, CliOptions *o, Switches *s) {
@@ -95,7 +87,7 @@ static void add_run_options(GOptionContext *context, CliOptions *o, Switches *s)
       TEXT("stdin-filename", 0, stdin_filename, "NAME", "name of the file read from `-`"),
       {NULL},
   };
-  add_group(context, o, entries);
+  parse_add_entries(context, entries);
 }
 
 static void add_output_options(GOptionContext *context, CliOptions *o, Switches *s) {
@@ -111,7 +103,7 @@ static void add_output_options(GOptionContext *context, CliOptions *o, Switches 
       TEXT("dump", 0, dump, "WHAT", "ir, events or model: print a stage's result and stop"),
       {NULL},
   };
-  add_group(context, o, entries);
+  parse_add_entries(context, entries);
 }
 
 static void add_life_options(GOptionContext *context, CliOptions *o, Switches *s) {
@@ -129,7 +121,7 @@ static void add_life_options(GOptionContext *context, CliOptions *o, Switches *s
       SWITCH("no-cache", 0, no_cache, "accepted; nothing is cached on disk"),
       {NULL},
   };
-  add_group(context, o, entries);
+  parse_add_entries(context, entries);
 }
 
 static void add_trace_options(GOptionContext *context, CliOptions *o) {
@@ -138,7 +130,7 @@ static void add_trace_options(GOptionContext *context, CliOptions *o) {
       TEXT("svg", 0, svg, "FILE", "write the trace as a picture"),
       {NULL},
   };
-  add_group(context, o, entries);
+  parse_add_entries(context, entries);
 }
 
 /* Names of all long options, for suggestions. */
@@ -229,39 +221,19 @@ static bool check_dashes(char **words, KcError *error) {
   return true;
 }
 
-static bool explain_failure(const GError *failure, KcError *error) {
-  if (!g_error_matches(failure, G_OPTION_ERROR, G_OPTION_ERROR_UNKNOWN_OPTION))
-    return kc_fail(error, NULL, 0, 0, "%s", failure->message);
-  const char *space = strrchr(failure->message, ' ');
-  g_autofree char *name = g_strdup(space ? space + 1 : failure->message);
-  kc_fail(error, NULL, 0, 0, "unknown option %s", name);
-  name[strcspn(name, "=")] = 0;
-  const char *near = kc_suggest(name, option_names);
-  return near ? kc_hint(error, "did you mean %s?", near)
-              : kc_hint(error, "`kcheck check --help` lists the options");
-}
-
-static bool one_of(const char *option, const char *value, const char *const *known,
-                   KcError *error) {
-  if (!value || g_strv_contains(known, value)) return true;
-  g_autofree char *all = g_strjoinv(", ", (char **)known);
-  kc_fail(error, NULL, 0, 0, "%s %s is not one of %s", option, value, all);
-  const char *near = kc_suggest(value, known);
-  return near ? kc_hint(error, "did you mean %s?", near) : false;
-}
-
 bool options_check_level(const char *level, bool for_fail_on, KcError *error) {
   static const char *const thresholds[] = {"error", "warning", "advice", "never", NULL};
   static const char *const levels[] = {"error", "warning", "advice", "off", NULL};
-  return for_fail_on ? one_of("fail-on", level, thresholds, error)
-                     : one_of("severity", level, levels, error);
+  return for_fail_on ? parse_one_of("fail-on", level, thresholds, error)
+                     : parse_one_of("severity", level, levels, error);
 }
 
 static bool check_values(const CliOptions *o, KcError *error) {
   static const char *const colors[] = {"auto", "always", "never", NULL};
   static const char *const dumps[] = {"ir", "events", "model", NULL};
-  if (!one_of("--format", o->format, report_formats(), error) ||
-      !one_of("--color", o->color, colors, error) || !one_of("--dump", o->dump, dumps, error) ||
+  if (!parse_one_of("--format", o->format, report_formats(), error) ||
+      !parse_one_of("--color", o->color, colors, error) ||
+      !parse_one_of("--dump", o->dump, dumps, error) ||
       !options_check_level(o->settings.fail_on, true, error))
     return false;
   char **const names[] = {o->settings.archs, o->settings.targets};
@@ -297,10 +269,8 @@ bool options_parse(CliOptions *options, const char *command, int argc, char **ar
                    KcError *error) {
   *options = (CliOptions){0};
   Switches switches = {0};
-  g_autofree char *usage = g_strdup_printf("%s FILE...", command);
-  g_autoptr(GOptionContext) context = g_option_context_new(NULL);
-  g_option_context_set_summary(context, usage);
-  add_target_options(context, options);
+  g_autoptr(GOptionContext) context = parse_context(command, "FILE... [-- CLANG FLAGS]", options);
+  add_target_options(context);
   add_parse_options(context, options, &switches);
   add_run_options(context, options, &switches);
   add_output_options(context, options, &switches);
@@ -308,10 +278,7 @@ bool options_parse(CliOptions *options, const char *command, int argc, char **ar
   if (strcmp(command, "trace") == 0) add_trace_options(context, options);
   g_auto(GStrv) words = NULL;
   normalise(options, &words, argc, argv);
-  if (!check_dashes(words, error)) return false;
-  g_autoptr(GError) failure = NULL;
-  if (!g_option_context_parse_strv(context, &words, &failure))
-    return explain_failure(failure, error);
+  if (!check_dashes(words, error) || !parse_run(context, &words, option_names, error)) return false;
   take_switches(options, &switches);
   strv_add_all(&options->paths, words + 1);
   return check_values(options, error);
