@@ -104,24 +104,25 @@ static bool parse_plain(Reader *reader, IsaOperand *operand) {
   blanks(reader);
   operand->role = word(reader, ":,]}|?; ");
   if (!take(reader, ':')) return fail(reader, "expected ':' after the role of an operand");
-  for (; isalpha((unsigned char)*reader->at) || *reader->at == '_'; reader->at++) {
-    switch (*reader->at) {
+  while (isalnum((unsigned char)*reader->at) || *reader->at == '_' || *reader->at == '/') {
+    if (isdigit((unsigned char)*reader->at)) {
+      operand->widths |= (int)strtol(reader->at, (char **)&reader->at, 10);
+      continue;
+    }
+    switch (*reader->at++) {
     case 'r': operand->accepts |= ISA_ACCEPT_REGISTER; break;
     case 'i': operand->accepts |= ISA_ACCEPT_IMMEDIATE; break;
     case 'p': operand->accepts |= ISA_ACCEPT_PREDICATE; break;
     case 'n': operand->accepts |= ISA_ACCEPT_NEGATION | ISA_ACCEPT_PREDICATE; break;
     case '_': operand->accepts |= ISA_ACCEPT_SINK; break;
     case 'x': operand->accepts |= ISA_ACCEPT_FLOAT; break;
+    case '/': break; /* between widths */
     case 'b':
     case 'f':
     case 'u':
-    case 's': operand->cls = *reader->at; break;
+    case 's': operand->cls = reader->at[-1]; break;
     default: return fail(reader, "unknown letter in the kinds of an operand");
     }
-  }
-  while (isdigit((unsigned char)*reader->at)) {
-    operand->widths |= (int)strtol(reader->at, (char **)&reader->at, 10);
-    if (*reader->at == '/') reader->at++;
   }
   if (*reader->at == '(') {
     reader->at++;

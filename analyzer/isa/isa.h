@@ -1,9 +1,10 @@
 /* isa: which PTX instruction forms exist, as data (knowledge/isa, one file an opcode).
  *
  * A file lists the forms of one opcode in a notation close to the syntax boxes of the PTX ISA
- * (knowledge/isa/README.md). A family that says `complete: true` is listed completely: an instruction
- * of that opcode that fits no form does not exist. Outside complete families the table is open: what
- * it does not list is not checked. Files are read when the first instruction of their opcode is met.
+ * (knowledge/isa/README.md). A family that says `complete: true` is listed completely: an
+ * instruction of that opcode that fits no form does not exist. Outside complete families the table
+ * is open: what it does not list is not checked. Files are read when the first instruction of their
+ * opcode is met.
  */
 #ifndef KC_ISA_ISA_H
 #define KC_ISA_ISA_H
@@ -42,7 +43,7 @@ typedef struct IsaArg {
 typedef struct IsaSlot { /* one position of a mnemonic behind its name */
   const char *const *choices;
   int nchoices;
-  int group; /* slots of one optional group are all present or all absent; 0: required */
+  int group;  /* slots of one optional group are all present or all absent; 0: required */
   char order; /* 's' state spaces and 't' types keep their order; 0: anywhere */
 } IsaSlot;
 
@@ -59,32 +60,32 @@ typedef enum IsaOperandKind { ISA_PLAIN, ISA_ADDRESS, ISA_VECTOR, ISA_PAIR } Isa
 
 typedef struct IsaOperand {
   IsaOperandKind kind;
-  const char *role; /* of the event; "-" when the event has no use for it */
-  int accepts;      /* ISA_ACCEPT_... */
-  int widths;       /* bit mask of register widths in bits (8 | 16 | 32 | 64 | 128); 0: any */
-  char cls;         /* 'f', 'b' ...: the register class demanded; 0: any */
+  const char *role;  /* of the event; "-" when the event has no use for it */
+  int accepts;       /* ISA_ACCEPT_... */
+  int widths;        /* bit mask of register widths in bits (8 | 16 | 32 | 64 | 128); 0: any */
+  char cls;          /* 'f', 'b' ...: the register class demanded; 0: any */
   const char *range; /* of immediates: "0..15", "32..512/32", "4|8|16"; NULL: any */
   const char *count; /* vectors: "4", "n/2", "num*2"; NULL: any */
   bool optional;
-  const char *when; /* present exactly when the modifier is; NULL: always */
+  const char *when;              /* present exactly when the modifier is; NULL: always */
   const struct IsaOperand *list; /* address: base and what follows; pair: both */
   int nlist;
 } IsaOperand;
 
 typedef struct IsaForm {
-  const char *text; /* notation of the table */
+  const char *text;        /* notation of the table */
   const char *const *name; /* "mbarrier", "arrive", "expect_tx" */
   int nname;
   const IsaSlot *slots;
   int nslots;
   const IsaOperand *operands;
   int noperands;
-  const char *event; /* IR event, or NULL: no event, or nothing but data */
-  const char *const *flags; /* IR flags of the form itself, NULL-terminated */
-  const char *violation;    /* kind reported when an instruction nearly fits */
+  const char *event;          /* IR event, or NULL: no event, or nothing but data */
+  const char *const *flags;   /* IR flags of the form itself, NULL-terminated */
+  const char *violation;      /* kind reported when an instruction nearly fits */
   const char *const *targets; /* "90+", "90a", "100f"; NULL-terminated; empty: all */
   int ptx;                    /* PTX version times 10 (80: 8.0); 0: any */
-  bool complete; /* an instruction of this name that fits no form does not exist */
+  bool complete;              /* an instruction of this name that fits no form does not exist */
   int line;                   /* in the file of the table */
 } IsaForm;
 
@@ -111,8 +112,8 @@ const char *isa_modifier_flag(const char *modifier);
 
 typedef enum IsaFault {
   ISA_FITS,
-  ISA_NO_SUCH_NAME,      /* no form has this name */
-  ISA_UNKNOWN_MODIFIER,  /* no form of the family has this modifier (here) */
+  ISA_NO_SUCH_NAME,     /* no form has this name */
+  ISA_UNKNOWN_MODIFIER, /* no form of the family has this modifier (here) */
   ISA_MISSING_MODIFIER,
   ISA_OPERAND_COUNT,
   ISA_OPERAND_KIND,

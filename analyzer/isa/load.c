@@ -55,8 +55,8 @@ static int version_of(const char *text) {
 
 static void read_group(KcArena *arena, const char *path, const KcYaml *node, IsaFamily *family,
                        IsaForm **forms, int *capacity) {
-  static const char *const known[] = {"event", "flags", "violation", "targets", "ptx", "complete",
-                                      "forms", NULL};
+  static const char *const known[] = {"event", "flags",    "violation", "targets",
+                                      "ptx",   "complete", "forms",     NULL};
   KcError error = {0};
   if (!kc_yaml_check_keys(path, node, known, &error)) broken(path, error.line, error.message);
   IsaForm shared = {.event = kc_yaml_text(node, "event", NULL),

@@ -14,6 +14,8 @@ typedef struct Match {
   const IsaForm *form;
   const IsaCall *call;
   int score;
+  bool any_range; /* constants out of range are let pass */
+  int rank;       /* of the verdict: how far the operands were bound, and how telling it is */
   IsaVerdict verdict;
   const IsaOperand *bound[MAX_ARGS];
 } Match;
@@ -143,6 +145,27 @@ static bool evaluate(const IsaCall *call, const char *expression, int64_t *value
   return true;
 }
 
+/* "24..256/8" -> "24 to 256 in steps of 8" */
+static const char *range_text(const char *range, char *out, size_t size) {
+  size_t used = 0;
+  out[0] = '\0';
+  for (const char *at = range; *at && used < size;) {
+    if (strncmp(at, "..", 2) == 0) {
+      used += (size_t)snprintf(out + used, size - used, " to ");
+      at += 2;
+    } else if (*at == '/') {
+      used += (size_t)snprintf(out + used, size - used, " in steps of ");
+      at++;
+    } else if (*at == '|') {
+      used += (size_t)snprintf(out + used, size - used, strchr(at + 1, '|') ? ", " : " or ");
+      at++;
+    } else {
+      used += (size_t)snprintf(out + used, size - used, "%c", *at++);
+    }
+  }
+  return out;
+}
+
 static const char *kind_text(const IsaArg *arg, char *out, size_t size) {
   switch (arg->kind) {
   case ISA_ARG_REGISTER:
@@ -185,7 +208,8 @@ static void wanted_text(const IsaOperand *operand, char *out, size_t size) {
         used += (size_t)snprintf(out + used, size - used, "%s%d", joiner, bits);
         joiner = "- or ";
       }
-    used += (size_t)snprintf(out + used, size - used, operand->widths ? "-bit register" : "register");
+    used +=
+        (size_t)snprintf(out + used, size - used, operand->widths ? "-bit register" : "register");
     joiner = " or ";
   }
   static const struct {
@@ -238,11 +262,12 @@ static bool accepts_plain(Match *match, const IsaOperand *operand, const IsaArg 
     return true;
   case ISA_ARG_IMMEDIATE: {
     if (!(operand->accepts & ISA_ACCEPT_IMMEDIATE)) return wrong_kind(match, operand, arg, index);
-    if (!operand->range || isa_in_range(operand->range, arg->value)) return true;
-    char name[96];
+    if (!operand->range || match->any_range || isa_in_range(operand->range, arg->value))
+      return true;
+    char name[96], range[96];
     full_name(match->form, name, sizeof name);
-    say(match, ISA_OPERAND_RANGE, -1, index, "operand %d of %s is %lld, outside %s", index + 1,
-        name, (long long)arg->value, operand->range);
+    say(match, ISA_OPERAND_RANGE, -1, index, "operand %d of %s is %lld; it must be %s", index + 1,
+        name, (long long)arg->value, range_text(operand->range, range, sizeof range));
     return false;
   }
   case ISA_ARG_FLOAT:
@@ -274,8 +299,7 @@ static bool accepts_vector(Match *match, const IsaOperand *operand, const IsaArg
   return true;
 }
 
-static bool accepts_address(Match *match, const IsaOperand *operand, const IsaArg *arg,
-                            int index) {
+static bool accepts_address(Match *match, const IsaOperand *operand, const IsaArg *arg, int index) {
   if (arg->kind != ISA_ARG_ADDRESS) return wrong_kind(match, operand, arg, index);
   const IsaArg *base = &arg->list[0];
   if (base->kind == ISA_ARG_REGISTER && base->bits && base->bits != 32 && base->bits != 64) {
@@ -316,44 +340,47 @@ static bool has_modifier(const IsaCall *call, const char *name, bool *unknown) {
   return false;
 }
 
+/* Keeps the most telling mismatch: the one furthest right; there, a constant out of range before a
+ * wrong kind of a required operand before that of one that may be absent before a surplus one. */
+static void keep(Match *match, const IsaVerdict *before, int position, int weight) {
+  int rank = position * 4 + weight;
+  if (rank > match->rank)
+    match->rank = rank;
+  else
+    match->verdict = *before;
+}
+
 /* Binds args[from..] to operands[next..]; optional operands are tried both ways. */
-static bool bind(Match *match, int next, int from, int *best) {
+static bool bind(Match *match, int next, int from) {
   const IsaForm *form = match->form;
   const IsaCall *call = match->call;
+  IsaVerdict before = match->verdict;
+  char name[96];
+  full_name(form, name, sizeof name);
   if (next == form->noperands) {
     if (from == call->nargs) return true;
-    if (*best <= from) {
-      char name[96];
-      full_name(form, name, sizeof name);
-      *best = from;
-      say(match, ISA_OPERAND_COUNT, -1, from, "%s takes no operand %d", name, from + 1);
-    }
+    say(match, ISA_OPERAND_COUNT, -1, from, "%s takes no operand %d here", name, from + 1);
+    keep(match, &before, from, 0);
     return false;
   }
   const IsaOperand *operand = &form->operands[next];
   bool unknown = false;
   if (operand->when && !has_modifier(call, operand->when, &unknown) && !unknown)
-    return bind(match, next + 1, from, best);
+    return bind(match, next + 1, from);
   bool may_skip = operand->optional || unknown;
   if (from < call->nargs && from < MAX_ARGS) {
-    IsaVerdict saved = match->verdict;
     if (accepts(match, operand, &call->args[from], from)) {
-      match->verdict = saved;
       match->bound[from] = operand;
-      if (bind(match, next + 1, from + 1, best)) return true;
-    } else if (*best <= from) {
-      *best = from;
+      if (bind(match, next + 1, from + 1)) return true;
     } else {
-      match->verdict = saved;
+      keep(match, &before, from, match->verdict.fault == ISA_OPERAND_RANGE ? 3 : may_skip ? 1 : 2);
     }
-  } else if (!may_skip && *best <= from) {
-    char name[96];
-    full_name(form, name, sizeof name);
-    *best = from;
+  } else if (!may_skip) {
     say(match, ISA_OPERAND_COUNT, -1, -1, "%s needs operand %d%s%s", name, from + 1,
         operand->when ? " because of ." : "", operand->when ? operand->when : "");
+    keep(match, &before, from, 2);
   }
-  return may_skip && bind(match, next + 1, from, best);
+  return may_skip && bind(match, next + 1, from);
 }
 
 /* ---- the whole ---- */
@@ -365,15 +392,21 @@ static bool name_fits(const IsaForm *form, const IsaCall *call) {
   return true;
 }
 
-static bool try_form(Match *match, const IsaForm *form, const IsaCall *call) {
-  *match = (Match){.form = form, .call = call, .score = form->nname * 30};
-  match->verdict = (IsaVerdict){.form = form, .modifier = -1, .operand = -1};
+static bool try_form(Match *match, const IsaForm *form, const IsaCall *call, bool any_range) {
+  IsaVerdict fits = {.form = form, .modifier = -1, .operand = -1};
+  *match = (Match){.form = form,
+                   .call = call,
+                   .score = form->nname * 30,
+                   .any_range = any_range,
+                   .rank = -1,
+                   .verdict = fits};
   bool modifiers = fill_slots(match);
   IsaVerdict saved = match->verdict;
-  int best = 0;
-  bool operands = bind(match, 0, 0, &best);
-  match->score += operands ? 9 : best;
+  match->verdict = fits;
+  bool operands = bind(match, 0, 0);
+  match->score += operands ? 9 : match->rank > 0 ? match->rank / 4 : 0;
   if (!modifiers) match->verdict = saved;
+  if (modifiers && operands) match->verdict = fits;
   return modifiers && operands;
 }
 
@@ -404,7 +437,7 @@ IsaVerdict isa_judge(const IsaFamily *family, const IsaCall *call, const char *t
     const IsaForm *form = &family->forms[i];
     if (!name_fits(form, call)) continue;
     Match match;
-    if (try_form(&match, form, call)) {
+    if (try_form(&match, form, call, false)) {
       judge_target(&match.verdict, target);
       if (!fits || match.verdict.fault == ISA_FITS) verdict = match.verdict;
       fits = true;
@@ -426,7 +459,7 @@ IsaVerdict isa_judge(const IsaFamily *family, const IsaCall *call, const char *t
 
 bool isa_bind(const IsaForm *form, const IsaCall *call, const IsaOperand **operands) {
   Match match;
-  if (!try_form(&match, form, call) || call->nargs > MAX_ARGS) return false;
+  if (call->nargs > MAX_ARGS || !try_form(&match, form, call, true)) return false;
   for (int i = 0; i < call->nargs; i++)
     operands[i] = match.bound[i];
   return true;

@@ -7,7 +7,8 @@
 
 typedef KC_VEC(PtxShift) Shifts;
 
-static void shift(KcArena *arena, Shifts *shifts, size_t offset, size_t original, bool substituted) {
+static void shift(KcArena *arena, Shifts *shifts, size_t offset, size_t original,
+                  bool substituted) {
   PtxShift run = {(uint32_t)offset, (uint32_t)original, substituted};
   KC_PUSH(arena, *shifts, run);
 }
@@ -31,9 +32,8 @@ static char *substitute(KcArena *arena, const PtxAsm *statement, Shifts *shifts)
     char *end;
     long number = strtol(text + at + 1, &end, 10);
     size_t next = (size_t)(end - text);
-    const PtxAsmOperand *operand = number >= 0 && number < statement->noperands
-                                       ? &statement->operands[number]
-                                       : NULL;
+    const PtxAsmOperand *operand =
+        number >= 0 && number < statement->noperands ? &statement->operands[number] : NULL;
     bool immediate = operand && operand->dst < 0 && operand->value.kind == IR_OPD_IMM &&
                      strpbrk(operand->constraint, "ni") != NULL;
     if (immediate) {

@@ -22,7 +22,7 @@ static IsaArg asm_arg(const PtxLowering *lowering, const PtxOperand *operand) {
   static const struct {
     char letter, cls;
     int bits;
-  } letters[] = {{'h', 'b', 16}, {'r', 'b', 32}, {'l', 'b', 64},
+  } letters[] = {{'h', 'b', 16},  {'r', 'b', 32}, {'l', 'b', 64},
                  {'q', 'b', 128}, {'f', 'f', 32}, {'d', 'f', 64}};
   for (size_t i = 0; i < sizeof letters / sizeof *letters; i++)
     if (strchr(constraint, letters[i].letter)) {
@@ -141,8 +141,8 @@ static const char *kind_of(const IsaFamily *family, const PtxInsn *insn,
 static void report(PtxLowering *lowering, const PtxInsn *insn, const IsaFamily *family,
                    const IsaVerdict *verdict) {
   const char *kind = kind_of(family, insn, verdict);
-  IrViolation *v = ir_violation(lowering->violations, kind, lowering->b->kernel,
-                                lowering->b->where, "%s", verdict->message);
+  IrViolation *v = ir_violation(lowering->violations, kind, lowering->b->kernel, lowering->b->where,
+                                "%s", verdict->message);
   uint32_t begin, end;
   uint32_t start = insn->opcode_end - (uint32_t)strlen(insn->opcode);
   for (int i = 0; i < insn->nmodifiers; i++)
@@ -169,5 +169,6 @@ const IsaForm *ptx_check(PtxLowering *lowering, const PtxInsn *insn, bool *liste
   if (verdict.fault == ISA_FITS) return verdict.form;
   *listed = family->complete || (verdict.form && verdict.form->complete);
   if (target || *listed) report(lowering, insn, family, &verdict);
-  return target ? verdict.form : NULL;
+  /* the rest of the kernel can still be judged */
+  return target || verdict.fault == ISA_OPERAND_RANGE ? verdict.form : NULL;
 }

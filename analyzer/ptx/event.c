@@ -99,7 +99,7 @@ static IrData data_of(const char *modifier) {
 }
 
 static IrKind kind_of(const char *name) {
-  static const char *const names[] = {"",   "f16",       "tf32", "f8f6f4",
+  static const char *const names[] = {"",   "f16",      "tf32", "f8f6f4",
                                       "i8", "mxf8f6f4", "mxf4", "mxf4nvf4"};
   for (size_t i = 1; i < sizeof names / sizeof *names; i++)
     if (strcmp(names[i], name) == 0) return (IrKind)i;
@@ -213,8 +213,8 @@ void ptx_lower_event(PtxLowering *lowering, const PtxInsn *insn, const IsaForm *
     const char *flag = isa_modifier_flag(insn->modifiers[i]);
     if (flag) event.flags |= flag_of(flag);
   }
-  IrInsn *emitted = ir_emit_event(b, event_of(form->event), event.args.items, event.args.count,
-                                  event.flags);
+  IrInsn *emitted =
+      ir_emit_event(b, event_of(form->event), event.args.items, event.args.count, event.flags);
   ptx_last_type(insn, &emitted->type);
   if (!emitted->text) emitted->text = event.text;
   read_shape(insn, &emitted->shape);

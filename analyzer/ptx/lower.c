@@ -29,9 +29,8 @@ void ptx_lowering_clear(PtxLowering *lowering) {
 
 static void declare(PtxLowering *lowering, const char *name, IrType type, int count) {
   PtxRegister *reg = KC_NEW(lowering->arena, PtxRegister);
-  *reg = (PtxRegister){.first = lowering->b->kernel->regs.count,
-                       .count = count < 0 ? 1 : count,
-                       .type = type};
+  *reg = (PtxRegister){
+      .first = lowering->b->kernel->regs.count, .count = count < 0 ? 1 : count, .type = type};
   for (int i = 0; i < reg->count; i++)
     ir_reg(lowering->b, type, count < 0 ? name : kc_printf(lowering->arena, "%s%d", name, i));
   const char *key = count < 0 ? name : kc_printf(lowering->arena, "%s<", name);
@@ -95,10 +94,9 @@ static void lower_branch(PtxLowering *lowering, const PtxInsn *insn) {
 }
 
 static void lower_branch_index(PtxLowering *lowering, const PtxInsn *insn) {
-  const PtxStatement *targets =
-      insn->noperands == 2 && insn->operands[1].text
-          ? g_hash_table_lookup(lowering->targets, insn->operands[1].text)
-          : NULL;
+  const PtxStatement *targets = insn->noperands == 2 && insn->operands[1].text
+                                    ? g_hash_table_lookup(lowering->targets, insn->operands[1].text)
+                                    : NULL;
   if (!targets) {
     unresolved(lowering, insn, "brx.idx without its .branchtargets");
     return;
@@ -114,8 +112,7 @@ static void lower_branch_index(PtxLowering *lowering, const PtxInsn *insn) {
     }
     KC_PUSH(lowering->arena, args, ir_imm(label));
   }
-  IrInsn *emitted =
-      ir_emit(lowering->b, IR_branch_index, IR_TYPE_U(4), args.items, args.count);
+  IrInsn *emitted = ir_emit(lowering->b, IR_branch_index, IR_TYPE_U(4), args.items, args.count);
   ptx_guard(lowering, insn, emitted);
 }
 
@@ -165,16 +162,22 @@ static bool lower_control(PtxLowering *lowering, const PtxInsn *insn) {
 /* An instruction outside the table. New instructions are not checked, never an error; what looks
  * like one of the protocol may hide an event. */
 static void lower_unknown(PtxLowering *lowering, const PtxInsn *insn, bool listed) {
-  static const char *const protocol[] = {"mbarrier", "barrier", "bar",  "cp",    "fence",
-                                         "membar",   "wgmma",   "tcgen05", "tensormap",
-                                         "clusterlaunchcontrol", "setmaxnreg", "griddepcontrol",
-                                         "elect",    "st",      "red",     "multimem", NULL};
+  static const char *const protocol[] = {"mbarrier",   "barrier",
+                                         "bar",        "cp",
+                                         "fence",      "membar",
+                                         "wgmma",      "tcgen05",
+                                         "tensormap",  "clusterlaunchcontrol",
+                                         "setmaxnreg", "griddepcontrol",
+                                         "elect",      "st",
+                                         "red",        "multimem",
+                                         NULL};
   bool hides = listed;
   for (int i = 0; protocol[i] && !hides; i++)
     hides = strncmp(insn->opcode, protocol[i], strlen(protocol[i])) == 0 ||
             (insn->nmodifiers > 0 && strcmp(insn->modifiers[0], "async") == 0);
   lowering->unsupported = true;
-  ir_note(lowering->b, hides, "instruction '%s' is not modelled", insn->text);
+  ir_note(lowering->b, hides,
+          listed ? "'%s' is no legal instruction" : "instruction '%s' is not modelled", insn->text);
   IrInsn *emitted = ir_emit_event(lowering->b, IR_EV_other, NULL, 0, 0);
   emitted->text = insn->text;
   ptx_guard(lowering, insn, emitted);
@@ -222,9 +225,7 @@ void ptx_lower_statements(PtxLowering *lowering, const PtxStatement *statements,
       if (lowering->scope != bottom) lowering->scope = lowering->scope->outer;
       break;
     case PTX_STATEMENT_REGISTER: declare_register(lowering, statement); break;
-    case PTX_STATEMENT_LABEL:
-      ir_place(lowering->b, find_label(lowering, statement->name));
-      break;
+    case PTX_STATEMENT_LABEL: ir_place(lowering->b, find_label(lowering, statement->name)); break;
     case PTX_STATEMENT_INSN: lower_instruction(lowering, &statement->insn); break;
     case PTX_STATEMENT_LOCATION:
       if (visit_location) visit_location(lowering, &statement->location, user);

@@ -28,9 +28,11 @@ void ptx_skip_blank(PtxParser *parser) {
         parser->position++;
     } else if (c == '/' && peek(parser, 1) == '*') {
       parser->position += 2;
-      while (parser->position < parser->length && !(peek(parser, 0) == '*' && peek(parser, 1) == '/'))
+      while (parser->position < parser->length &&
+             !(peek(parser, 0) == '*' && peek(parser, 1) == '/'))
         parser->position++;
-      parser->position = parser->position + 2 < parser->length ? parser->position + 2 : parser->length;
+      parser->position =
+          parser->position + 2 < parser->length ? parser->position + 2 : parser->length;
     } else {
       return;
     }
@@ -75,7 +77,8 @@ bool ptx_parse_integer(PtxParser *parser, int64_t *value) {
   const char *text = parser->text + parser->position;
   size_t left = parser->length - parser->position, used = 0;
   bool negative = false;
-  while (used < left && (text[used] == '-' || text[used] == '+' || isspace((unsigned char)text[used]))) {
+  while (used < left &&
+         (text[used] == '-' || text[used] == '+' || isspace((unsigned char)text[used]))) {
     if (text[used] == '-') negative = !negative;
     used++;
   }
@@ -96,9 +99,9 @@ bool ptx_parse_integer(PtxParser *parser, int64_t *value) {
   }
   if (digits == 0) return false;
   if (used < left && (text[used] == 'U' || text[used] == 'u')) used++;
-  if (used < left && (is_name_char(text[used]) ||
-                      (text[used] == '.' && base == 10 && used + 1 < left &&
-                       isdigit((unsigned char)text[used + 1]))))
+  if (used < left &&
+      (is_name_char(text[used]) || (text[used] == '.' && base == 10 && used + 1 < left &&
+                                    isdigit((unsigned char)text[used + 1]))))
     return false;
   parser->position += used;
   *value = (int64_t)(negative ? 0 - number : number);
@@ -129,7 +132,8 @@ static bool parse_list(PtxParser *parser, char close, PtxOperand *operand) {
       if (!ptx_parse_operand(parser, &element)) return false;
       KC_PUSH(parser->arena, list, element);
       if (accept(parser, close)) break;
-      if (!accept(parser, ',')) return ptx_syntax_error(parser, "expected ',' in a list of operands");
+      if (!accept(parser, ','))
+        return ptx_syntax_error(parser, "expected ',' in a list of operands");
     }
   }
   operand->list = list.items;
@@ -190,7 +194,8 @@ static bool parse_atom(PtxParser *parser, PtxOperand *operand) {
   char c = peek(parser, 0);
   if (c == '[' || c == '{' || c == '(') {
     parser->position++;
-    return c == '[' ? parse_address(parser, operand) : parse_list(parser, c == '{' ? '}' : ')', operand);
+    return c == '[' ? parse_address(parser, operand)
+                    : parse_list(parser, c == '{' ? '}' : ')', operand);
   }
   if (parse_asm_operand(parser, operand)) return true;
   size_t start = parser->position;
@@ -214,9 +219,9 @@ static bool parse_atom(PtxParser *parser, PtxOperand *operand) {
   const char *name = ptx_parse_name(parser);
   if (!name) return ptx_syntax_error(parser, "expected an operand");
   operand->text = name;
-  operand->kind = strcmp(name, "_") == 0                    ? PTX_SINK
+  operand->kind = strcmp(name, "_") == 0               ? PTX_SINK
                   : ptx_special(name) != IR_SREG_COUNT ? PTX_SREG
-                                                            : PTX_REG;
+                                                       : PTX_REG;
   if (operand->kind == PTX_REG && name[0] != '%') return parse_offset(parser, &operand->value);
   return true;
 }

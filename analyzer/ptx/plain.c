@@ -238,8 +238,8 @@ static const struct {
 };
 
 static bool lower_direct(PtxLowering *lowering, const PtxInsn *insn, IrType type) {
-  static const char *const changing[] = {"sat",  "cc",   "relu", "shiftamt", "f4e", "b4e", "rc8",
-                                         "ecl",  "ecr",  "rc16", "u16x2",    "s16x2", NULL};
+  static const char *const changing[] = {"sat", "cc",  "relu", "shiftamt", "f4e",   "b4e", "rc8",
+                                         "ecl", "ecr", "rc16", "u16x2",    "s16x2", NULL};
   for (size_t i = 0; i < sizeof direct / sizeof *direct; i++) {
     if (strcmp(direct[i].opcode, insn->opcode) != 0) continue;
     if (insn->noperands != 1 + direct[i].sources) return false;
