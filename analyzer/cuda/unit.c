@@ -135,6 +135,21 @@ bool unit_is_builtin(CudaUnit *unit, CXCursor declaration) {
          unit->clang->Location_isInSystemHeader(location);
 }
 
+const CudaFault *unit_fault_within(CudaUnit *unit, CXCursor cursor) {
+  if (unit->faults.count == 0)
+    return NULL;
+  SourceRange extent = unit_cursor_range(unit, cursor);
+  for (int i = 0; i < unit->faults.count; i++) {
+    SourceRange at = unit->faults.items[i].range;
+    bool after = at.line > extent.line || (at.line == extent.line && at.column >= extent.column);
+    bool before = at.line < extent.end_line ||
+                  (at.line == extent.end_line && at.column <= extent.end_column);
+    if (at.file == extent.file && after && before)
+      return &unit->faults.items[i];
+  }
+  return NULL;
+}
+
 const char *unit_text(CudaUnit *unit, SourceRange range) {
   if (!range.line || range.end_line > range.line + 20) return NULL;
   g_autoptr(GString) out = g_string_new(NULL);

@@ -24,6 +24,12 @@ typedef struct CudaFileId { /* libclang's file -> id in program->sources */
   uint32_t id;
 } CudaFileId;
 
+/* An error of clang that was not repaired: what stood there may be missing from the AST. */
+typedef struct CudaFault {
+  SourceRange range;
+  const char *message;
+} CudaFault;
+
 typedef struct CudaUnit {
   const Clang *clang;
   CXTranslationUnit tu;
@@ -35,6 +41,7 @@ typedef struct CudaUnit {
   const char *folder; /* folder of the main file, absolute, with a slash at the end */
   KC_VEC(CudaEdit) edits;
   KC_VEC(CudaFileId) files;
+  KC_VEC(CudaFault) faults;
   void *printed; /* asm texts by function, for libclang before CLANG_ASM_API (unit_asm.c) */
 } CudaUnit;
 
@@ -60,6 +67,9 @@ bool unit_is_user(CudaUnit *unit, CXCursor cursor);
 /* Whether the declaration comes with CUDA (embedded headers, the toolkit, clang's own wrappers) or
  * from the compiler itself, so that its name may mean a builtin. */
 bool unit_is_builtin(CudaUnit *unit, CXCursor declaration);
+/* The first error of clang within the cursor's extent, or NULL. A function in whose body clang
+ * reported an error may lack statements without a trace: whoever lowers it must say so. */
+const CudaFault *unit_fault_within(CudaUnit *unit, CXCursor cursor);
 /* Source text of a range within one line or several, blanks collapsed; NULL when unknown. */
 const char *unit_text(CudaUnit *unit, SourceRange range);
 

@@ -1,0 +1,346 @@
+/* A CUDA file to the Program, one stage after the other. */
+#include "cuda/cuda.h"
+
+#include <glib.h>
+#include <string.h>
+
+#include "cuda/describe.h"
+#include "cuda/discover.h"
+#include "cuda/instantiate.h"
+#include "cuda/lower.h"
+#include "cuda/parse.h"
+#include "cuda/stages.h"
+
+typedef struct Load {
+  KcArena *arena;
+  const char *path;
+  const CudaOptions *options;
+  KcError *error;
+  Clang clang;
+  CudaParse parse;
+  CudaUnit unit;
+  StageNames stage_names;
+  KC_VEC(const char *) wanted; /* instantiations that directives and options ask for */
+} Load;
+
+int cuda_libclang_version(const char **path) {
+  Clang clang;
+  if (!clang_open(&clang, NULL)) return 0;
+  if (path) *path = clang.path;
+  return clang.version;
+}
+
+/* ---- text and directives ---- */
+
+static bool read_main_text(Load *load, const char **text, size_t *length) {
+  if (load->options->text) {
+    *text = kc_strndup(load->arena, load->options->text, load->options->text_length);
+    *length = load->options->text_length;
+    return true;
+  }
+  g_autofree char *contents = NULL;
+  g_autoptr(GError) failed = NULL;
+  gsize size = 0;
+  if (!g_file_get_contents(load->path, &contents, &size, &failed))
+    return kc_fail(load->error, load->path, 0, 0, "can't be read: %s", failed->message);
+  *text = kc_strndup(load->arena, contents, size);
+  *length = size;
+  return true;
+}
+
+/* Registers the file, its directives and the references to instantiations. */
+static bool prepare_text(Load *load) {
+  const char *text = NULL;
+  size_t length = 0;
+  if (!read_main_text(load, &text, &length)) return false;
+  IrProgram *program = load->unit.program;
+  uint32_t id = source_file(&program->sources, load->path, true);
+  program->sources.files.items[id].text = text;
+  program->sources.files.items[id].length = length;
+  program->directives = ir_parse_directives(load->arena, id, text, length);
+  EditedFile *file = edit_file(&load->parse.edits, load->path, text, length);
+  instantiate_explicit(&load->parse.edits, file);
+  for (int i = 0; i < program->directives->instantiations.count; i++)
+    KC_PUSH(load->arena, load->wanted, program->directives->instantiations.items[i]);
+  for (const char *const *name = load->options->instantiate; name && *name; name++)
+    KC_PUSH(load->arena, load->wanted, *name);
+  instantiate_names(&load->parse.edits, file, load->wanted.items, load->wanted.count);
+  return true;
+}
+
+static bool load_dialects(Load *load) {
+  CudaUnit *unit = &load->unit;
+  unit->dialects = dialects_load(load->error);
+  if (!unit->dialects) return false;
+  IrDirectives *directives = unit->program->directives;
+  for (int i = 0; i < directives->events.count; i++) {
+    KcError error = {0};
+    const IrEventDirective *event = &directives->events.items[i];
+    if (!dialects_add_directive(unit->dialects, event, &error)) {
+      IrDirectiveError entry = {kc_strdup(load->arena, error.message), event->range};
+      KC_PUSH(load->arena, directives->errors, entry);
+    }
+    kc_error_clear(&error);
+  }
+  for (const char *const *text = load->options->event_directives; text && *text; text++) {
+    g_autofree char *line = g_strconcat("// kcheck: ", *text, "\n", NULL);
+    IrDirectives *parsed = ir_parse_directives(load->arena, 0, line, strlen(line));
+    for (int i = 0; i < parsed->events.count; i++)
+      if (!dialects_add_directive(unit->dialects, &parsed->events.items[i], load->error))
+        return false;
+  }
+  return true;
+}
+
+/* ---- diagnostics ---- */
+
+/* Offset of a diagnostic in the patched text of the main file; false when it stands elsewhere. */
+static bool in_injected_text(Load *load, CXSourceLocation location) {
+  CXFile file = NULL;
+  unsigned offset = 0;
+  load->clang.getFileLocation(location, &file, NULL, NULL, &offset);
+  if (!file) return false;
+  CXString name = load->clang.getFileName(file);
+  const EditedFile *edited = edit_find(&load->parse.edits, load->clang.getCString(name));
+  load->clang.disposeString(name);
+  return edited && instantiate_is_injected(edited, offset);
+}
+
+/* Keeps one diagnostic; the first syntax error of a user file becomes the error of the load. */
+static void keep_diagnostic(Load *load, CXDiagnostic diagnostic) {
+  CudaUnit *unit = &load->unit;
+  const Clang *clang = &load->clang;
+  CXSourceLocation location = clang->getDiagnosticLocation(diagnostic);
+  const char *message = unit_string(unit, clang->getDiagnosticSpelling(diagnostic));
+  const char *category = unit_string(unit, clang->getDiagnosticCategoryText(diagnostic));
+  if (parse_error_is_harmless(message) || in_injected_text(load, location)) return;
+  SourceRange range = unit_location(unit, location);
+  bool user = range.file && unit->program->sources.files.items[range.file].user;
+  IrDiagnostic entry = {range, true, user, message};
+  KC_PUSH(load->arena, unit->program->diagnostics, entry);
+  g_autofree char *header = parse_missing_header(message);
+  CudaFault fault = {range, message};
+  if (range.line && !header) KC_PUSH(load->arena, unit->faults, fault);
+  if (!user || strcmp(category, "Parse Issue") != 0) return;
+  unit->program->syntax_errors++;
+  if (load->error && !load->error->message)
+    kc_fail(load->error, unit->program->sources.files.items[range.file].path, (int)range.line,
+            (int)range.column, "%s", message);
+}
+
+static bool keep_diagnostics(Load *load) {
+  const Clang *clang = &load->clang;
+  unsigned count = clang->getNumDiagnostics(load->unit.tu);
+  for (unsigned i = 0; i < count; i++) {
+    CXDiagnostic diagnostic = clang->getDiagnostic(load->unit.tu, i);
+    if (clang->getDiagnosticSeverity(diagnostic) >= CXDiagnostic_Error)
+      keep_diagnostic(load, diagnostic);
+    clang->disposeDiagnostic(diagnostic);
+  }
+  return load->unit.program->syntax_errors == 0;
+}
+
+/* ---- what the preprocessor left out ---- */
+
+static void keep_skipped(Load *load) {
+  CudaUnit *unit = &load->unit;
+  CXSourceRangeList *ranges = load->clang.getAllSkippedRanges(unit->tu);
+  for (unsigned i = 0; ranges && i < ranges->count; i++) {
+    IrSkipped skipped = {unit_range(unit, ranges->ranges[i])};
+    if (skipped.range.file && unit->program->sources.files.items[skipped.range.file].user)
+      KC_PUSH(load->arena, unit->program->skipped, skipped);
+  }
+  if (ranges) load->clang.disposeSourceRangeList(ranges);
+}
+
+/* ---- lowering ---- */
+
+static void add_note(Load *load, IrKernel *kernel, uint32_t where, bool may_hide,
+                     const char *text) {
+  IrNote note = {text, where, may_hide};
+  KC_PUSH(load->arena, kernel->notes, note);
+}
+
+/* What could not be read may hide something from the kernel: the report has to say so. */
+static void note_front_end(Load *load, CXCursor function, IrKernel *kernel) {
+  CudaUnit *unit = &load->unit;
+  const CudaFault *fault = unit_fault_within(unit, function);
+  if (fault)
+    add_note(load, kernel, source_stack(&unit->program->sources, fault->range, 0, kernel->name),
+             true, kc_printf(load->arena, "clang does not accept a statement: %s", fault->message));
+  for (int i = 0; i < load->parse.missing.count; i++)
+    add_note(load, kernel, 0, false,
+             kc_printf(load->arena, "the header %s was not found", load->parse.missing.items[i]));
+  if (load->clang.version < CLANG_ASM_API && !kernel->is_host)
+    add_note(load, kernel, 0, false,
+             kc_printf(load->arena,
+                       "libclang %d does not show asm statements; they were read from its print of "
+                       "the function (install libclang %d or later)",
+                       load->clang.version, CLANG_ASM_API));
+}
+
+static void lower_kernel(Load *load, CXCursor function, bool pattern, bool lost) {
+  IrKernel *kernel = ir_kernel_new(load->unit.program, "", false);
+  kernel->is_pattern = pattern;
+  describe_kernel(&load->unit, function, kernel);
+  for (int i = 0; i < load->stage_names.count; i++)
+    KC_PUSH(load->arena, kernel->stage_constants, load->stage_names.items[i]);
+  note_front_end(load, function, kernel);
+  if (lost || !lower_function(&load->unit, function, kernel)) {
+    kernel->body_lost = true;
+    const char *pattern_error = NULL;
+    CXCursor source = load->clang.getSpecializedCursorTemplate(function);
+    const CudaFault *fault = unit_is_null(source) ? NULL : unit_fault_within(&load->unit, source);
+    pattern_error = fault ? fault->message : "an error in a template it uses";
+    add_note(
+        load, kernel, kernel->where, true,
+        kc_printf(load->arena, "clang dropped the body of this instantiation: %s", pattern_error));
+  }
+  if (pattern)
+    add_note(load, kernel, kernel->where, true,
+             kc_printf(load->arena,
+                       "a template without an instantiation in this file: add // kcheck: "
+                       "launch(%s<...>, ...) or --instantiate",
+                       kernel->name));
+}
+
+static void lower_all(Load *load) {
+  CudaFound found;
+  discover(&load->unit, &found);
+  load->unit.program->global_kernels_seen = found.global_kernels;
+  for (int i = 0; i < found.kernels.count; i++)
+    lower_kernel(load, found.kernels.items[i], false, false);
+  for (int i = 0; i < found.lost.count; i++)
+    lower_kernel(load, found.lost.items[i], false, true);
+  for (int i = 0; i < found.patterns.count; i++)
+    lower_kernel(load, found.patterns.items[i], true, false);
+  for (int i = 0; i < found.hosts.count; i++) {
+    IrKernel *host = ir_kernel_new(load->unit.program, "", true);
+    describe_kernel(&load->unit, found.hosts.items[i], host);
+    note_front_end(load, found.hosts.items[i], host);
+    if (!lower_function(&load->unit, found.hosts.items[i], host)) host->body_lost = true;
+  }
+}
+
+/* ---- instantiations asked for ---- */
+
+/* Names a template as it has to be written at global scope: looks for one called `bare`. */
+typedef struct FindTemplate {
+  CudaUnit *unit;
+  const char *bare;
+  const char *qualified;
+} FindTemplate;
+
+static CXChildVisitResult find_template(CXCursor cursor, CXCursor parent, CXClientData data) {
+  (void)parent;
+  FindTemplate *find = data;
+  if (cursor.kind == CXCursor_Namespace || cursor.kind == CXCursor_LinkageSpec)
+    return CXChildVisit_Recurse;
+  if (cursor.kind == CXCursor_FunctionTemplate &&
+      strcmp(unit_name(find->unit, cursor), find->bare) == 0) {
+    find->qualified = unit_qualified_name(find->unit, cursor);
+    return CXChildVisit_Break;
+  }
+  return CXChildVisit_Continue;
+}
+
+/* Error message of the injected reference number `index`, or NULL when clang took it. */
+static const char *injected_error(Load *load) {
+  for (unsigned i = 0; i < load->clang.getNumDiagnostics(load->parse.tu); i++) {
+    CXDiagnostic diagnostic = load->clang.getDiagnostic(load->parse.tu, i);
+    const char *message = NULL;
+    if (load->clang.getDiagnosticSeverity(diagnostic) >= CXDiagnostic_Error &&
+        in_injected_text(load, load->clang.getDiagnosticLocation(diagnostic)))
+      message = unit_string(&load->unit, load->clang.getDiagnosticSpelling(diagnostic));
+    load->clang.disposeDiagnostic(diagnostic);
+    if (message) return message;
+  }
+  return NULL;
+}
+
+/* Directives and options may name a kernel without its namespace: qualify and parse once more. */
+static bool qualify_wanted(Load *load) {
+  if (load->wanted.count == 0 || !injected_error(load)) return true;
+  bool changed = false;
+  load->unit.tu = load->parse.tu;
+  for (int i = 0; i < load->wanted.count; i++) {
+    const char *name = load->wanted.items[i];
+    size_t size = strcspn(name, "< ");
+    FindTemplate find = {&load->unit, kc_strndup(load->arena, name, size), NULL};
+    load->clang.visitChildren(load->clang.getTranslationUnitCursor(load->parse.tu), find_template,
+                              &find);
+    if (!find.qualified || strcmp(find.qualified, find.bare) == 0) continue;
+    load->wanted.items[i] = kc_printf(load->arena, "%s%s", find.qualified, name + size);
+    changed = true;
+  }
+  if (!changed) return true;
+  EditedFile *file = edit_find(&load->parse.edits, load->path);
+  instantiate_names(&load->parse.edits, file, load->wanted.items, load->wanted.count);
+  load->unit.files.count = 0;
+  return parse_again(&load->parse, load->path, load->options, load->error);
+}
+
+/* Says which instantiation clang refused: an option fails, a directive is a finding. */
+static bool report_wanted(Load *load) {
+  const char *message = load->wanted.count ? injected_error(load) : NULL;
+  if (!message) return true;
+  if (load->options->instantiate && load->options->instantiate[0])
+    return kc_fail(load->error, load->path, 0, 0, "--instantiate: %s", message);
+  IrDirectives *directives = load->unit.program->directives;
+  for (int i = 0; i < directives->launches.count; i++)
+    if (strchr(directives->launches.items[i].kernel, '<')) {
+      IrDirectiveError entry = {kc_printf(load->arena, "can't instantiate %s: %s",
+                                          directives->launches.items[i].kernel, message),
+                                directives->launches.items[i].range};
+      KC_PUSH(load->arena, directives->errors, entry);
+      break;
+    }
+  return true;
+}
+
+/* ---- the pipeline ---- */
+
+static bool run(Load *load, CudaTiming *timing) {
+  CudaUnit *unit = &load->unit;
+  int64_t start = g_get_monotonic_time();
+  if (!clang_open(&load->clang, load->error) || !prepare_text(load) || !load_dialects(load))
+    return false;
+  int64_t opened = g_get_monotonic_time();
+  load->parse.clang = &load->clang;
+  if (!parse_file(&load->parse, load->path, load->options, load->error) || !qualify_wanted(load))
+    return false;
+  unit->tu = load->parse.tu;
+  if (!stages_apply(unit, &load->parse, load->path, &load->stage_names, load->error) ||
+      !report_wanted(load))
+    return false;
+  unit->tu = load->parse.tu;
+  unit->files.count = 0;
+  unit->program->toolkit_headers = load->parse.toolkit;
+  edit_publish(&load->parse.edits, unit);
+  if (!keep_diagnostics(load)) return false;
+  keep_skipped(load);
+  int64_t parsed = g_get_monotonic_time();
+  lower_all(load);
+  if (timing)
+    *timing = (CudaTiming){opened - start, parsed - opened, g_get_monotonic_time() - parsed};
+  return true;
+}
+
+IrProgram *cuda_load(KcArena *arena, const char *path, const CudaOptions *options,
+                     IrViolations *violations, CudaTiming *timing, KcError *error) {
+  Load load = {.arena = arena, .path = path, .options = options, .error = error};
+  load.parse.edits.arena = arena;
+  g_autofree char *absolute = g_canonicalize_filename(path, NULL);
+  g_autofree char *folder = g_path_get_dirname(absolute);
+  load.unit = (CudaUnit){.clang = &load.clang,
+                         .arena = arena,
+                         .program = ir_program_new(arena, path, options->arch),
+                         .violations = violations,
+                         .options = options};
+  load.unit.folder =
+      g_str_has_suffix(folder, "/") ? kc_strdup(arena, folder) : kc_printf(arena, "%s/", folder);
+  bool done = run(&load, timing);
+  parse_dispose(&load.parse);
+  if (load.unit.dialects) dialects_free(load.unit.dialects);
+  return done ? load.unit.program : NULL;
+}

@@ -1,0 +1,69 @@
+/* Injected references to instantiations. */
+#include "cuda/instantiate.h"
+
+#include <glib.h>
+#include <string.h>
+
+#define INJECTED_NAME "kcheck_instantiation_"
+
+/* `template void ns::kern<9, Cfg<3>>(int *);` at the start of a line; group 1 is the name with its
+ * arguments. Not `template <...>`, which declares. */
+static const char EXPLICIT[] =
+    "^[ \\t]*(?:extern[ \\t]+)?template[ \\t\\r\\n]+(?![<\\s])(?!(?:class|struct|union)\\b)"
+    "[\\w:\\s*&<>,()]*?(?<![\\w:])((?:\\w+::)*\\w+\\s*<[^;{}()]*>)\\s*\\([^;{}]*;";
+
+void instantiate_explicit(EditSet *set, EditedFile *file) {
+  g_autoptr(GRegex) regex =
+      g_regex_new(EXPLICIT, G_REGEX_MULTILINE | G_REGEX_OPTIMIZE | G_REGEX_RAW, 0, NULL);
+  g_autoptr(GMatchInfo) match = NULL;
+  g_autoptr(GError) failed = NULL;
+  g_regex_match_full(regex, file->original, (gssize)file->length, 0, 0, &match, &failed);
+  int number = 0;
+  while (g_match_info_matches(match)) {
+    gint start, end, whole_start, whole_end;
+    if (g_match_info_fetch_pos(match, 1, &start, &end) &&
+        g_match_info_fetch_pos(match, 0, &whole_start, &whole_end)) {
+      const char *added = kc_printf(set->arena, " static auto " INJECTED_NAME "%d = &%.*s;",
+                                    number++, end - start, file->original + start);
+      g_autofree char *line = g_strdup(added);
+      g_strdelimit(line, "\r\n", ' '); /* keep the line numbers */
+      edit_add(set, file, (size_t)whole_end, 0, kc_strdup(set->arena, line));
+    }
+    if (!g_match_info_next(match, &failed)) break;
+  }
+  edit_apply(set, file);
+}
+
+void instantiate_names(EditSet *set, EditedFile *file, const char *const *names, int count) {
+  g_autoptr(GString) text = g_string_new("\n");
+  for (int i = 0; i < count; i++) {
+    /* "ns::kern<128>": looked up where it is declared, so that its arguments are too */
+    const char *angle = strchr(names[i], '<');
+    const char *scope = NULL;
+    for (const char *at = names[i]; angle && at + 1 < angle; at++)
+      if (at[0] == ':' && at[1] == ':') scope = at;
+    if (scope)
+      g_string_append_printf(text,
+                             "namespace %.*s { static auto " INJECTED_NAME "named_%d = &%s; }\n",
+                             (int)(scope - names[i]), names[i], i, scope + 2);
+    else
+      g_string_append_printf(text, "static auto " INJECTED_NAME "named_%d = &%s;\n", i, names[i]);
+  }
+  if (count == 0) return;
+  for (int i = 0; i < file->patches.count; i++) /* an earlier attempt at the same names */
+    if (file->patches.items[i].offset == file->length) file->patches.count = i;
+  edit_add(set, file, file->length, 0, kc_strndup(set->arena, text->str, text->len));
+  edit_apply(set, file);
+}
+
+bool instantiate_is_injected(const EditedFile *file, size_t offset) {
+  int64_t shift = 0;
+  for (int i = 0; i < file->patches.count; i++) {
+    const EditPatch *patch = &file->patches.items[i];
+    size_t start = (size_t)((int64_t)patch->offset + shift), size = strlen(patch->added);
+    if (strstr(patch->added, INJECTED_NAME) && offset >= start && offset < start + size)
+      return true;
+    shift += (int64_t)size - (int64_t)patch->removed;
+  }
+  return false;
+}

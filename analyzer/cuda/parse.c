@@ -1,0 +1,302 @@
+/* Flags, header sets and the parse-repair loop. */
+#include "cuda/parse.h"
+
+#include <glib.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cuda/repair.h"
+#include "support/data.h"
+
+#define DATA_INCLUDE "knowledge/headers/include/"
+#define DATA_TOOLKIT "knowledge/headers/toolkit/"
+#define VIRTUAL_INCLUDE CUDA_VIRTUAL_ROOT "include"
+#define VIRTUAL_TOOLKIT CUDA_VIRTUAL_ROOT "toolkit"
+#define MAX_REPAIR_ROUNDS 6
+
+/* ---- messages ---- */
+
+bool parse_error_is_harmless(const char *message) {
+  /* __shared__ is only an annotation to clang, so that a shared variable is a host variable */
+  return g_str_has_prefix(message, "reference to __host__ variable") ||
+         strcmp(message, "too many errors emitted, stopping now") == 0;
+}
+
+char *parse_missing_header(const char *message) {
+  if (!g_str_has_suffix(message, "' file not found") || *message != '\'') return NULL;
+  return g_strndup(message + 1, strlen(message) - strlen("'' file not found"));
+}
+
+/* ---- flags ---- */
+
+static void add_flag(void *flags, const char *flag) {
+  g_ptr_array_add(flags, g_strdup(flag));
+}
+
+static bool is_toolkit_include(const char *folder) {
+  g_autofree char *header = g_build_filename(folder, "cuda_runtime.h", NULL);
+  g_autofree char *cccl = g_build_filename(folder, "cuda", "std", "version", NULL);
+  return g_file_test(header, G_FILE_TEST_EXISTS) || g_file_test(cccl, G_FILE_TEST_EXISTS);
+}
+
+/* The user's flags; an include folder of a toolkit is left out where the embedded headers are used:
+ * the two are never mixed. */
+static void add_user_flags(GPtrArray *flags, const CudaOptions *options, bool toolkit) {
+  for (const char *const *flag = options->flags; flag && *flag; flag++) {
+    static const char *const INCLUDES[] = {"-I", "-isystem", "-iquote"};
+    bool drop = false, pair = false;
+    for (size_t i = 0; !toolkit && i < G_N_ELEMENTS(INCLUDES); i++) {
+      size_t size = strlen(INCLUDES[i]);
+      if (!g_str_has_prefix(*flag, INCLUDES[i])) continue;
+      const char *folder = (*flag)[size] ? *flag + size : flag[1];
+      pair = !(*flag)[size];
+      drop = folder && is_toolkit_include(*folder == '=' ? folder + 1 : folder);
+      break;
+    }
+    if (!drop)
+      add_flag(flags, *flag);
+    else if (pair)
+      flag++;
+  }
+}
+
+/* CUDA_VERSION of a toolkit (13000), from its cuda.h; 0 when unknown. */
+static int toolkit_version(const char *toolkit) {
+  g_autofree char *header = g_build_filename(toolkit, "include", "cuda.h", NULL);
+  g_autofree char *text = NULL;
+  if (!g_file_get_contents(header, &text, NULL, NULL)) return 0;
+  const char *line = strstr(text, "#define CUDA_VERSION ");
+  return line ? atoi(line + strlen("#define CUDA_VERSION ")) : 0;
+}
+
+/* Flags that choose the real headers, with the overlay that gives clang what nvcc has. */
+static void add_toolkit_flags(GPtrArray *flags, const CudaParse *parse) {
+  const char *toolkit = parse->toolkit_path;
+  int version = toolkit_version(toolkit);
+  g_autofree char *resources = clang_resource_dir(parse->clang);
+  if (resources) {
+    add_flag(flags, "-resource-dir");
+    add_flag(flags, resources);
+  }
+  g_ptr_array_add(flags, g_strconcat("--cuda-path=", toolkit, NULL));
+  g_ptr_array_add(flags,
+                  g_strdup_printf("-D__CUDACC_VER_MAJOR__=%d", version ? version / 1000 : 13));
+  g_ptr_array_add(flags, g_strdup_printf("-D__CUDACC_VER_MINOR__=%d", version % 1000 / 10));
+  add_flag(flags, "-D__CUDACC_VER_BUILD__=0");
+  add_flag(flags, "-D_CG_CLUSTER_INTRINSICS_AVAILABLE=1");
+  add_flag(flags, "-include");
+  add_flag(flags, VIRTUAL_TOOLKIT "/overlay.h");
+  if (parse->target.number >= 100 && parse->target.suffix) {
+    /* CUTLASS turns its Blackwell code off under clang; a kernel would be parsed empty */
+    add_flag(flags, "-DCUTLASS_ARCH_MMA_SM100_SUPPORTED=1");
+    add_flag(flags, "-DCUTLASS_ARCH_MMA_SM100A_ENABLED=1");
+    add_flag(flags, "-DCUTE_ARCH_TCGEN05_TMEM_ENABLED");
+    add_flag(flags, "-DCUTE_ARCH_TMA_SM90_ENABLED");
+    add_flag(flags, "-DCUTE_ARCH_TCGEN05_MXF8F6F4_MMA_ENABLED");
+  }
+}
+
+static void add_embedded_flags(GPtrArray *flags) {
+  static const char *const FLAGS[] = {"--cuda-path=/nonexistent",
+                                      "-nocudainc",
+                                      "-nocudalib",
+                                      "-nostdinc",
+                                      "-nostdinc++",
+                                      "-U__clang__",
+                                      "-D__NVCC__=1",
+                                      "-I" VIRTUAL_INCLUDE,
+                                      "-include",
+                                      "cuda_runtime.h"};
+  for (size_t i = 0; i < G_N_ELEMENTS(FLAGS); i++)
+    add_flag(flags, FLAGS[i]);
+}
+
+static GPtrArray *build_flags(const CudaParse *parse, const CudaOptions *options, bool toolkit) {
+  GPtrArray *flags = g_ptr_array_new_with_free_func(g_free);
+  static const char *const COMMON[] = {"-x",
+                                       "cuda",
+                                       "--cuda-device-only",
+                                       "-fsyntax-only",
+                                       "-w",
+                                       "-ferror-limit=0",
+                                       "-fbracket-depth=1024"};
+  for (size_t i = 0; i < G_N_ELEMENTS(COMMON); i++)
+    add_flag(flags, COMMON[i]);
+  g_ptr_array_add(flags, g_strconcat("-std=", options->std ? options->std : "c++17", NULL));
+  g_ptr_array_add(flags, g_strconcat("--cuda-gpu-arch=", parse->target.cpu, NULL));
+  target_macros(&parse->target, add_flag, flags);
+  if (toolkit)
+    add_toolkit_flags(flags, parse);
+  else
+    add_embedded_flags(flags);
+  add_user_flags(flags, options, toolkit);
+  for (int i = 0; i < parse->extra_flags.count; i++)
+    add_flag(flags, parse->extra_flags.items[i]);
+  if (toolkit) { /* last: a library's own, newer CCCL comes first */
+    g_autofree char *cccl = g_build_filename(parse->toolkit_path, "include", "cccl", NULL);
+    add_flag(flags, "-isystem");
+    add_flag(flags, cccl);
+  }
+  return flags;
+}
+
+/* ---- virtual files ---- */
+
+typedef struct VirtualFiles {
+  GArray *files;    /* struct CXUnsavedFile */
+  GPtrArray *names; /* owns the paths */
+  const char *strip;
+  const char *folder;
+} VirtualFiles;
+
+static void add_virtual(VirtualFiles *set, char *name, const char *text, size_t length) {
+  struct CXUnsavedFile file = {name, text, (unsigned long)length};
+  g_ptr_array_add(set->names, name);
+  g_array_append_val(set->files, file);
+}
+
+static void add_data_file(const char *path, const char *text, size_t length, void *user) {
+  VirtualFiles *set = user;
+  add_virtual(set, g_strconcat(set->folder, "/", path + strlen(set->strip), NULL), text, length);
+}
+
+static void collect_files(VirtualFiles *set, const CudaParse *parse, bool toolkit) {
+  set->files = g_array_new(FALSE, FALSE, sizeof(struct CXUnsavedFile));
+  set->names = g_ptr_array_new_with_free_func(g_free);
+  set->strip = toolkit ? DATA_TOOLKIT : DATA_INCLUDE;
+  set->folder = toolkit ? VIRTUAL_TOOLKIT : VIRTUAL_INCLUDE;
+  kc_data_each(set->strip, add_data_file, set);
+  g_autofree char *resources = toolkit ? clang_resource_dir(parse->clang) : NULL;
+  size_t length = 0;
+  const char *builtins = kc_data_get(DATA_TOOLKIT "builtin_vars.h", &length);
+  if (resources && builtins)
+    add_virtual(set, g_build_filename(resources, "include", "__clang_cuda_builtin_vars.h", NULL),
+                builtins, length);
+  for (int i = 0; i < parse->edits.files.count; i++) {
+    const EditedFile *file = parse->edits.files.items[i];
+    add_virtual(set, g_strdup(file->path), file->text, file->text_length);
+  }
+}
+
+/* ---- one parse ---- */
+
+static CXTranslationUnit parse_once(const CudaParse *parse, const char *path,
+                                    const CudaOptions *options, bool toolkit) {
+  g_autoptr(GPtrArray) flags = build_flags(parse, options, toolkit);
+  VirtualFiles set = {0};
+  collect_files(&set, parse, toolkit);
+  CXTranslationUnit tu = NULL;
+  parse->clang->parseTranslationUnit2(
+      parse->index, path, (const char *const *)flags->pdata, (int)flags->len,
+      (struct CXUnsavedFile *)(void *)set.files->data, set.files->len,
+      CXTranslationUnit_KeepGoing | CXTranslationUnit_DetailedPreprocessingRecord, &tu);
+  g_array_free(set.files, TRUE);
+  g_ptr_array_free(set.names, TRUE);
+  return tu;
+}
+
+/* Counts the errors of parse->tu and lists the headers it did not find. */
+static void take_stock(CudaParse *parse) {
+  const Clang *clang = parse->clang;
+  parse->errors = 0;
+  parse->missing.count = 0;
+  for (unsigned i = 0; i < clang->getNumDiagnostics(parse->tu); i++) {
+    CXDiagnostic diagnostic = clang->getDiagnostic(parse->tu, i);
+    if (clang->getDiagnosticSeverity(diagnostic) >= CXDiagnostic_Error) {
+      CXString spelling = clang->getDiagnosticSpelling(diagnostic);
+      const char *message = clang->getCString(spelling);
+      g_autofree char *header = parse_missing_header(message);
+      if (header)
+        KC_PUSH(parse->edits.arena, parse->missing, kc_strdup(parse->edits.arena, header));
+      else if (!parse_error_is_harmless(message))
+        parse->errors++;
+      clang->disposeString(spelling);
+    }
+    clang->disposeDiagnostic(diagnostic);
+  }
+}
+
+/* Parses and repairs until nothing is left to repair. */
+static bool parse_and_repair(CudaParse *parse, const char *path, const CudaOptions *options,
+                             bool toolkit, KcError *error) {
+  parse->toolkit = toolkit;
+  for (int round = 0; round < MAX_REPAIR_ROUNDS; round++) {
+    if (parse->tu) parse->clang->disposeTranslationUnit(parse->tu);
+    parse->tu = parse_once(parse, path, options, toolkit);
+    if (!parse->tu) {
+      kc_fail(error, path, 0, 0, "libclang %d could not parse this file", parse->clang->version);
+      return kc_hint(error, "the compiler front end gave up; check that the file compiles");
+    }
+    if (repair_errors(parse->clang, parse->tu, &parse->edits) == 0) break;
+  }
+  take_stock(parse);
+  return true;
+}
+
+/* ---- which headers ---- */
+
+static bool is_toolkit(const char *path) {
+  g_autofree char *header = g_build_filename(path, "include", "cuda_runtime.h", NULL);
+  return g_file_test(header, G_FILE_TEST_EXISTS);
+}
+
+static const char *find_toolkit(KcArena *arena) {
+  const char *const places[] = {g_getenv("CUDA_PATH"), g_getenv("CUDA_HOME"), "/usr/local/cuda",
+                                "/opt/cuda"};
+  for (size_t i = 0; i < G_N_ELEMENTS(places); i++)
+    if (places[i] && *places[i] && is_toolkit(places[i])) return kc_strdup(arena, places[i]);
+  return NULL;
+}
+
+/* Parses again with the toolkit; keeps the embedded parse when the toolkit does no better. */
+static bool try_toolkit(CudaParse *parse, const char *path, const CudaOptions *options,
+                        KcError *error) {
+  CudaParse other = *parse;
+  other.edits = edit_copy(&parse->edits);
+  other.tu = NULL;
+  other.missing = (__typeof__(other.missing)){0};
+  if (!parse_and_repair(&other, path, options, true, error)) return false;
+  bool better = other.missing.count < parse->missing.count ||
+                (other.missing.count == parse->missing.count && other.errors < parse->errors);
+  CudaParse *loser = better ? parse : &other;
+  parse->clang->disposeTranslationUnit(loser->tu);
+  if (better) *parse = other;
+  return true;
+}
+
+bool parse_file(CudaParse *parse, const char *path, const CudaOptions *options, KcError *error) {
+  if (!target_parse(options->arch, &parse->target)) {
+    kc_fail(error, NULL, 0, 0, "%s is not a GPU target", options->arch);
+    return kc_hint(error, "targets look like sm_90a, sm_100a, sm_100f");
+  }
+  parse->index = parse->clang->createIndex(0, 0);
+  if (!target_choose_cpu(parse->clang, parse->index, &parse->target))
+    return kc_fail(error, NULL, 0, 0, "libclang %d (%s) accepts no GPU target near %s",
+                   parse->clang->version, parse->clang->path, options->arch);
+  if (options->cuda_path) {
+    if (!is_toolkit(options->cuda_path)) {
+      kc_fail(error, options->cuda_path, 0, 0,
+              "no CUDA toolkit here: include/cuda_runtime.h is missing");
+      return kc_hint(
+          error,
+          "--cuda-path names the folder that holds include/ and bin/, such as /usr/local/cuda");
+    }
+    parse->toolkit_path = kc_strdup(parse->edits.arena, options->cuda_path);
+    return parse_and_repair(parse, path, options, true, error);
+  }
+  if (!parse_and_repair(parse, path, options, false, error)) return false;
+  if (parse->missing.count == 0 && parse->errors == 0) return true;
+  parse->toolkit_path = find_toolkit(parse->edits.arena);
+  return !parse->toolkit_path || try_toolkit(parse, path, options, error);
+}
+
+bool parse_again(CudaParse *parse, const char *path, const CudaOptions *options, KcError *error) {
+  return parse_and_repair(parse, path, options, parse->toolkit, error);
+}
+
+void parse_dispose(CudaParse *parse) {
+  if (parse->tu) parse->clang->disposeTranslationUnit(parse->tu);
+  if (parse->index) parse->clang->disposeIndex(parse->index);
+  parse->tu = NULL;
+  parse->index = NULL;
+}

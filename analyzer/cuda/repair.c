@@ -1,0 +1,249 @@
+/* Finding the asm statement or name at an error and patching it. */
+#include "cuda/repair.h"
+
+#include <glib.h>
+#include <string.h>
+
+/* ---- scanning C++ text ---- */
+
+static bool is_word(char c) {
+  return g_ascii_isalnum(c) || c == '_';
+}
+
+/* Index after the comment or quoted literal that starts at `at`, or `at` when there is none. */
+static size_t skip_quoted(const char *text, size_t length, size_t at) {
+  if (text[at] == '/' && at + 1 < length && text[at + 1] == '/') {
+    while (at < length && text[at] != '\n')
+      at++;
+    return at;
+  }
+  if (text[at] == '/' && at + 1 < length && text[at + 1] == '*') {
+    const char *end = g_strstr_len(text + at + 2, (gssize)(length - at - 2), "*/");
+    return end ? (size_t)(end - text) + 2 : length;
+  }
+  if (text[at] == '"' && at > 0 && text[at - 1] == 'R') {
+    const char *open = memchr(text + at, '(', length - at);
+    if (!open) return length;
+    g_autofree char *close =
+        g_strdup_printf(")%.*s\"", (int)(open - text - (gssize)at - 1), text + at + 1);
+    const char *end = g_strstr_len(open, (gssize)(length - (size_t)(open - text)), close);
+    return end ? (size_t)(end - text) + strlen(close) : length;
+  }
+  if (text[at] != '"' && text[at] != '\'') return at;
+  char quote = text[at++];
+  while (at < length && text[at] != quote && text[at] != '\n')
+    at += text[at] == '\\' ? 2 : 1;
+  return at < length ? at + 1 : length;
+}
+
+/* Whether the word at `at` is asm, __asm or __asm__. */
+static bool is_asm(const char *text, size_t length, size_t at) {
+  static const char *const WORDS[] = {"__asm__", "__asm", "asm"};
+  if (at > 0 && is_word(text[at - 1])) return false;
+  for (size_t i = 0; i < G_N_ELEMENTS(WORDS); i++) {
+    size_t size = strlen(WORDS[i]);
+    if (at + size < length && strncmp(text + at, WORDS[i], size) == 0 && !is_word(text[at + size]))
+      return true;
+  }
+  return false;
+}
+
+typedef struct AsmText {
+  size_t open, close; /* the parentheses */
+} AsmText;
+
+/* The asm statement that holds `offset`: the last `asm` before it whose parentheses enclose it. */
+static bool find_asm_text(const char *text, size_t length, size_t offset, AsmText *out) {
+  size_t earliest = offset > 65536 ? offset - 65536 : 0;
+  for (size_t at = offset < length ? offset : length - 1; at + 1 > earliest + 1; at--) {
+    if (!is_asm(text, length, at)) continue;
+    size_t open = at;
+    while (open < length && text[open] != '(' && text[open] != ';')
+      open++;
+    if (open >= length || text[open] != '(') return false;
+    int depth = 0;
+    for (size_t i = open; i < length;) {
+      size_t next = skip_quoted(text, length, i);
+      if (next != i) {
+        i = next;
+        continue;
+      }
+      depth += (text[i] == '(') - (text[i] == ')');
+      if (depth == 0) {
+        *out = (AsmText){open, i};
+        return offset <= i + 1;
+      }
+      i++;
+    }
+    return false;
+  }
+  return false;
+}
+
+/* ---- asm repairs ---- */
+
+/* Sections of an asm statement: 0 the template, 1 outputs, 2 inputs, 3 clobbers. */
+typedef struct AsmScan {
+  int section;
+  int depth;    /* of parentheses inside the statement */
+  int operands; /* seen so far */
+  size_t last;  /* offset after the last `)` that closed an operand, or after a clobber; 0 none */
+} AsmScan;
+
+/* Number of operands of the statement. */
+static int count_operands(const char *text, AsmText statement) {
+  AsmScan scan = {0};
+  for (size_t i = statement.open + 1; i < statement.close;) {
+    size_t next = skip_quoted(text, statement.close, i);
+    if (next != i) {
+      if (text[i] == '"' && scan.depth == 0 && (scan.section == 1 || scan.section == 2)) {
+        size_t after = next;
+        while (after < statement.close && (g_ascii_isspace(text[after]) || text[after] == '\\'))
+          after++;
+        scan.operands += text[after] == '(';
+      }
+      i = next;
+      continue;
+    }
+    scan.depth += (text[i] == '(') - (text[i] == ')');
+    if (text[i] == ':' && scan.depth == 0) {
+      scan.section += text[i + 1] == ':' ? 2 : 1;
+      i += text[i + 1] == ':';
+    }
+    i++;
+  }
+  return scan.operands;
+}
+
+/* Whether the `%` at `text[i]` of a template is one that clang refuses: not %%, %N, %[name], %xN,
+ * %=, or a number of an operand that does not exist. */
+static bool refused_percent(const char *text, size_t i, size_t end, int operands) {
+  size_t at = i + 1;
+  if (at >= end || strchr("%=[{}|", text[at])) return false;
+  if (g_ascii_isalpha(text[at]) && at + 1 < end &&
+      (g_ascii_isdigit(text[at + 1]) || text[at + 1] == '['))
+    at++;
+  if (text[at] == '[') return false;
+  if (!g_ascii_isdigit(text[at])) return true;
+  int number = 0;
+  for (; at < end && g_ascii_isdigit(text[at]); at++)
+    number = number * 10 + (text[at] - '0');
+  return number >= operands;
+}
+
+static int double_percents(EditSet *set, EditedFile *file, AsmText statement) {
+  const char *text = file->original;
+  int operands = count_operands(text, statement), added = 0;
+  for (size_t i = statement.open + 1; i < statement.close;) {
+    size_t next = skip_quoted(text, statement.close, i);
+    if (next == i) {
+      if (text[i] == ':') break;
+      i++;
+      continue;
+    }
+    for (size_t at = i + 1; text[i] == '"' && at + 1 < next; at++) {
+      if (text[at] != '%') continue;
+      if (text[at + 1] == '%')
+        at++;
+      else if (refused_percent(text, at, next - 1, operands))
+        added += edit_add(set, file, at, 0, "%");
+    }
+    i = next;
+  }
+  return added;
+}
+
+/* Inserts the comma that is missing between `"r"(a)` and `"l"(b)`. */
+static int insert_commas(EditSet *set, EditedFile *file, AsmText statement) {
+  const char *text = file->original;
+  AsmScan scan = {0};
+  int added = 0;
+  for (size_t i = statement.open + 1; i < statement.close;) {
+    size_t next = skip_quoted(text, statement.close, i);
+    bool starts = (text[i] == '"' || text[i] == '[') && scan.depth == 0 && scan.section > 0;
+    if (starts && scan.last) added += edit_add(set, file, scan.last, 0, ",");
+    if (starts) scan.last = 0;
+    if (next != i) {
+      i = next;
+      continue;
+    }
+    scan.depth += (text[i] == '(') - (text[i] == ')');
+    if (text[i] == ')' && scan.depth == 0 && scan.section > 0)
+      scan.last = i + 1;
+    else if (scan.depth == 0 && (text[i] == ',' || text[i] == ':'))
+      scan.last = 0;
+    scan.section += text[i] == ':' && scan.depth == 0;
+    i++;
+  }
+  return added;
+}
+
+static int repair_asm(EditSet *set, EditedFile *file, size_t offset) {
+  AsmText statement;
+  if (!find_asm_text(file->original, file->length, offset, &statement)) return 0;
+  return double_percents(set, file, statement) + insert_commas(set, file, statement);
+}
+
+/* ---- keywords that nvcc does without ---- */
+
+static int insert_keyword(EditSet *set, EditedFile *file, size_t offset, const char *keyword) {
+  const char *text = file->original;
+  if (offset >= file->length || !(is_word(text[offset]) || text[offset] == ':')) return 0;
+  size_t size = strlen(keyword);
+  if (offset >= size && strncmp(text + offset - size, keyword, size) == 0) return 0;
+  return edit_add(set, file, offset, 0, keyword);
+}
+
+/* ---- errors ---- */
+
+/* The text that `file` was parsed with, as an entry of `edits`. */
+static EditedFile *entry_of(const Clang *clang, CXTranslationUnit tu, EditSet *edits, CXFile file) {
+  CXString name = clang->getFileName(file);
+  const char *path = clang->getCString(name);
+  EditedFile *entry = edit_find(edits, path);
+  if (!entry) {
+    size_t length = 0;
+    const char *text = clang->getFileContents(tu, file, &length);
+    char *copy = text ? kc_strndup(edits->arena, text, length) : NULL;
+    entry = copy ? edit_file(edits, path, copy, length) : NULL;
+  }
+  clang->disposeString(name);
+  return entry;
+}
+
+static int repair_one(const Clang *clang, CXTranslationUnit tu, EditSet *edits,
+                      CXDiagnostic error) {
+  CXString spelling = clang->getDiagnosticSpelling(error);
+  const char *message = clang->getCString(spelling);
+  bool in_asm =
+      strstr(message, "in inline assembly string") || strstr(message, "in inline asm string");
+  bool comma = strcmp(message, "expected ')'") == 0;
+  bool no_template = g_str_has_prefix(message, "missing 'template' keyword") ||
+                     g_str_has_prefix(message, "use 'template' keyword");
+  bool no_typename = g_str_has_prefix(message, "missing 'typename'");
+  clang->disposeString(spelling);
+  if (!in_asm && !comma && !no_template && !no_typename) return 0;
+  CXFile file = NULL;
+  unsigned offset = 0;
+  clang->getSpellingLocation(clang->getDiagnosticLocation(error), &file, NULL, NULL, &offset);
+  EditedFile *entry = file ? entry_of(clang, tu, edits, file) : NULL;
+  if (!entry) return 0;
+  size_t place = edit_original_offset(entry, offset);
+  int added = in_asm || comma
+                  ? repair_asm(edits, entry, place)
+                  : insert_keyword(edits, entry, place, no_template ? "template " : "typename ");
+  if (added) edit_apply(edits, entry);
+  return added;
+}
+
+int repair_errors(const Clang *clang, CXTranslationUnit tu, EditSet *edits) {
+  int added = 0;
+  unsigned count = clang->getNumDiagnostics(tu);
+  for (unsigned i = 0; i < count; i++) {
+    CXDiagnostic diagnostic = clang->getDiagnostic(tu, i);
+    if (clang->getDiagnosticSeverity(diagnostic) >= CXDiagnostic_Error)
+      added += repair_one(clang, tu, edits, diagnostic);
+    clang->disposeDiagnostic(diagnostic);
+  }
+  return added;
+}
