@@ -101,7 +101,12 @@ typedef struct MachineResult {
   size_t memory;
   int tmem_columns;            /* most columns allocated at a time, -1 none */
   int max_registers_requested; /* by setmaxnreg, 0 none */
-  char *event_dump;            /* when asked for */
+  KC_VEC(int)
+  warpgroup_registers; /* last setmaxnreg count of each warpgroup of CTA 0, 0: as launched; empty:
+                          no setmaxnreg ran or it is not known */
+  int64_t dynamic_smem_end; /* first byte beyond what the kernel addressed of its dynamic shared
+                               memory, over all samples; 0: none or not known */
+  char *event_dump;         /* when asked for */
 } MachineResult;
 
 MachineResult *machine_run(KcArena *arena, const IrProgram *program, const IrKernel *kernel,
