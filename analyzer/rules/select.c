@@ -56,8 +56,9 @@ Severity select_severity(const Rule *rule, IrConfidence confidence, const RulesO
 
 static bool known_name(const Rules *rules, const char *name, const char *option, KcError *error) {
   if (rules_is_family(rules, name) || rules_find(rules, name, error)) return true;
-  g_autofree char *what = error ? g_strdup(error->message) : NULL;
-  g_autofree char *hint = error ? g_strdup(error->hint) : NULL;
+  if (!error) return false;
+  g_autofree char *what = g_strdup(error->message);
+  g_autofree char *hint = g_strdup(error->hint);
   kc_fail(error, NULL, 0, 0, "%s: %s", option, what);
   return hint ? kc_hint(error, "%s", hint) : false;
 }
