@@ -233,7 +233,7 @@ int cmd_check(int argc, char **argv) {
   KcError error = {0};
   g_auto(CliOptions) options = {0};
   if (!options_parse(&options, "check", argc, argv, &error)) return cli_fail(&error);
-  if (!names_check(&options.settings, NULL, &error)) return cli_fail(&error);
+  if (!names_check(&options.settings, NULL, 0, &error)) return cli_fail(&error);
 
   g_auto(CliRun) run = {0};
   run_files(&run, "check", NULL, &options);

@@ -4,6 +4,7 @@
 
 #include "arch/arch.h"
 #include "cli/files.h"
+#include "cli/names.h"
 #include "cli/options.h"
 #include "cli/strv.h"
 #include "support/yaml.h"
@@ -102,26 +103,6 @@ static bool check_known_keys(const Config *config, const KcYaml *map, KcError *e
   if (map->kind != KC_YAML_MAP)
     return kc_fail(error, config->path, map->line, map->column, "expected `key: value` lines here");
   return kc_yaml_check_keys(config->path, map, known, error);
-}
-
-static Config *load(Configs *configs, const char *path, KcError *error) {
-  Config *config = g_hash_table_lookup(configs->by_path, path);
-  if (config) return config;
-  g_autofree char *text = NULL;
-  gsize length = 0;
-  if (!files_read(path, &text, &length, error)) return NULL;
-  config = g_new0(Config, 1);
-  config->path = g_strdup(path);
-  config->folder = g_path_get_dirname(path);
-  config->arena = kc_arena_new();
-  config->root = kc_yaml_parse(config->arena, path, text, length, error);
-  if (!config->root || !check_known_keys(config, config->root, error)) {
-    config_free(config);
-    return NULL;
-  }
-  g_hash_table_insert(configs->by_path, config->path, config);
-  g_ptr_array_add(configs->paths, config->path);
-  return config;
 }
 
 /* The nearest .kcheck.yaml at or above the folder of `path`; NULL when there is none. The path is
@@ -280,6 +261,48 @@ static bool read_map(const Config *config, const KcYaml *map, Settings *settings
     if (!read_key(config, find_key(map->keys[i]->text), map->items[i], settings, error))
       return false;
   return true;
+}
+
+/* Reads a map and checks the rule names in it, line by line. */
+static bool check_map(const Config *config, const KcYaml *map, KcError *error) {
+  g_auto(Settings) all = {0};
+  if (!read_map(config, map, &all, error)) return false;
+  for (int i = 0; i < map->count; i++) {
+    g_auto(Settings) one = {0};
+    if (!read_key(config, find_key(map->keys[i]->text), map->items[i], &one, error) ||
+        !names_check(&one, config->path, map->items[i]->line, error))
+      return false;
+  }
+  return true;
+}
+
+/* A mistake is reported whichever file is checked, also in a per-file entry that does not match. */
+static bool check_whole(const Config *config, KcError *error) {
+  if (!check_map(config, config->root, error)) return false;
+  const KcYaml *per_file = kc_yaml_get(config->root, "per-file");
+  for (int i = 0; per_file && per_file->kind == KC_YAML_MAP && i < per_file->count; i++)
+    if (!check_map(config, per_file->items[i], error)) return false;
+  return true;
+}
+
+static Config *load(Configs *configs, const char *path, KcError *error) {
+  Config *config = g_hash_table_lookup(configs->by_path, path);
+  if (config) return config;
+  g_autofree char *text = NULL;
+  gsize length = 0;
+  if (!files_read(path, &text, &length, error)) return NULL;
+  config = g_new0(Config, 1);
+  config->path = g_strdup(path);
+  config->folder = g_path_get_dirname(path);
+  config->arena = kc_arena_new();
+  config->root = kc_yaml_parse(config->arena, path, text, length, error);
+  if (!config->root || !check_whole(config, error)) {
+    config_free(config);
+    return NULL;
+  }
+  g_hash_table_insert(configs->by_path, config->path, config);
+  g_ptr_array_add(configs->paths, config->path);
+  return config;
 }
 
 /* The path of a source file relative to the configuration's folder, for per-file globs. */

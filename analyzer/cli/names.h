@@ -5,9 +5,9 @@
 #include "cli/settings.h"
 #include "support/error.h"
 
-/* Checks that every name is a rule (id or alias) or a family, and every level is a level. `path` is
- * the file that they come from, NULL for the command line. Loads the rules only when there is a
+/* Checks that every name is a rule (id or alias) or a family, and every level is a level. `path`
+ * and `line` say where they stand; NULL for the command line. Loads the rules only when there is a
  * name to check. */
-bool names_check(const Settings *settings, const char *path, KcError *error);
+bool names_check(const Settings *settings, const char *path, int line, KcError *error);
 
 #endif

@@ -1,0 +1,416 @@
+#!/usr/bin/env python3
+"""The command line as scripts and hooks see it: bad input, configuration, baseline, determinism.
+
+usage: run.py --kcheck BINARY [--all] [-k WORD]
+
+Every bad input must give one clear line that names the place, exit status 2, and leave the other
+files checked. Each test_ function is one case; it gets a scratch folder of its own.
+"""
+import argparse
+import inspect
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+KCHECK = None
+GOOD = "__global__ void scale(float *x, int n) {\n  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i < n) x[i] *= 2.0f;\n}\n"
+# A consumer that waits on a barrier that nothing ever completes: an error whatever the inputs.
+BAD = """#include <cuda_runtime.h>
+#include <cstdint>
+__device__ void init(uint32_t bar, uint32_t count) {
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(bar), "r"(count) : "memory");
+}
+__device__ void wait(uint32_t bar, uint32_t parity) {
+  asm volatile("{ .reg .pred p; L: mbarrier.try_wait.parity.shared::cta.b64 p, [%0], %1; @p bra D; bra L; D: }"
+               ::"r"(bar), "r"(parity) : "memory");
+}
+__global__ void __launch_bounds__(128) stuck() {
+  __shared__ uint64_t full;
+  uint32_t bar = (uint32_t)__cvta_generic_to_shared(&full);
+  if (threadIdx.x == 0) init(bar, 1);
+  __syncthreads();
+  wait(bar, 0);
+}
+"""
+
+
+class Failure(Exception):
+    pass
+
+
+def check(condition, message, *values):
+    if not condition:
+        raise Failure(message + "".join("\n    %r" % (v,) for v in values))
+
+
+def run(*args, cwd=None, stdin=None, env=None, timeout=120):
+    """Exit status, stdout, stderr of one kcheck."""
+    environment = dict(os.environ, NO_COLOR="1", **(env or {}))
+    done = subprocess.run([KCHECK, *args], cwd=cwd, input=stdin, env=environment, capture_output=True, timeout=timeout)
+    return done.returncode, done.stdout.decode("utf-8", "replace"), done.stderr.decode("utf-8", "replace")
+
+
+def write(folder, name, text):
+    path = os.path.join(folder, name)
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "wb") as file:
+        file.write(text if isinstance(text, bytes) else text.encode())
+    return path
+
+
+def report(*args, **kwargs):
+    """Exit status and parsed JSON."""
+    status, out, err = run(*args, "--format", "json", **kwargs)
+    try:
+        return status, json.loads(out), err
+    except ValueError:
+        raise Failure("no JSON: %r %r" % (out[:300], err[:300]))
+
+
+def status_of(document, name):
+    return next((f["status"] for f in document["files"] if f["path"].endswith(name)), None)
+
+
+def expect_refused(folder, args, *needles, good="good.cu"):
+    """One line on stderr with all needles, status 2, and good.cu checked beside it."""
+    write(folder, good, GOOD)
+    status, document, err = report(*args, good, cwd=folder)
+    lines = err.strip().splitlines()
+    check(status == 2, "exit status %d, not 2" % status, err)
+    check(len(lines) == 1, "not one line", err)
+    for needle in needles:
+        check(needle in lines[0], "no %r in the line" % needle, lines[0])
+    check(status_of(document, good) == "checked", "the other file was not checked", document["files"])
+
+
+def expect_usage(args, *needles, cwd=None):
+    """Bad usage: one line on stderr, nothing on stdout, status 2."""
+    status, out, err = run(*args, cwd=cwd)
+    check(status == 2, "exit status %d, not 2" % status, out, err)
+    check(len(err.strip().splitlines()) == 1 and not out, "not one line", out, err)
+    for needle in needles:
+        check(needle in err, "no %r" % needle, err)
+
+
+# ---- bad input ----
+
+def test_missing_file(folder):
+    expect_refused(folder, ["nope.cu"], "nope.cu: error: no such file")
+
+
+def test_folder_without_kernels(folder):
+    os.makedirs(os.path.join(folder, "empty"))
+    write(folder, "empty/readme.txt", "nothing")
+    expect_refused(folder, ["empty"], "empty: error: no .cu, .cuh or .ptx file")
+
+
+def test_binary_file(folder):
+    write(folder, "object.cu", b"\x7fELF\x02\x01\x01\x00\x00")
+    expect_refused(folder, ["object.cu"], "object.cu:1:8: error:", "NUL byte")
+
+
+def test_unreadable_file(folder):
+    if os.geteuid() == 0:
+        os.mkfifo(os.path.join(folder, "x")), os.unlink(os.path.join(folder, "x"))
+        return  # root reads everything
+    os.chmod(write(folder, "secret.cu", GOOD), 0)
+    expect_refused(folder, ["secret.cu"], "secret.cu: error: cannot be read")
+
+
+def test_unbalanced_brace(folder):
+    write(folder, "open.cu", "__global__ void k(int *x) {\n  if (x) {\n    x[0] = 1;\n}\n")
+    expect_refused(folder, ["open.cu"], "open.cu:", "error:", "}")
+
+
+def test_syntax_error_has_its_place(folder):
+    write(folder, "typo.cu", "__global__ void k(int *x) {\n  x[0] = 1\n}\n")
+    expect_refused(folder, ["typo.cu"], "typo.cu:2:11: error:")
+
+
+def test_bad_ptx(folder):
+    write(folder, "bad.ptx", ".version 8.0\n.target sm_90a\n.address_size 64\n.visible .entry k() {\n  mov.u32 %r1 4;\n}\n")
+    expect_refused(folder, ["bad.ptx"], "bad.ptx:5:", "error:")
+
+
+def test_nested_parentheses(folder):
+    write(folder, "deep.cu", "__global__ void k(int *x) {\n  x[0] = " + "(" * 100000 + "1" + ")" * 100000 + ";\n}\n")
+    expect_refused(folder, ["deep.cu"], "deep.cu", "error:")
+
+
+def test_long_sum(folder):
+    write(folder, "sum.cu", "__global__ void k(int *x) {\n  x[0] = 1" + " + 1" * 200000 + ";\n}\n")
+    write(folder, "good.cu", GOOD)
+    status, document, err = report("sum.cu", "good.cu", cwd=folder)
+    check(status in (0, 2), "exit status %d" % status, err)
+    check(status == 0 or len(err.strip().splitlines()) == 1, "not one line", err)
+    check(status_of(document, "good.cu") == "checked", "the other file was not checked")
+
+
+def test_50_mb(folder):
+    write(folder, "big.cu", GOOD + "".join("__device__ int v%d = %d;\n" % (i, i) for i in range(1750000)))
+    check(os.path.getsize(os.path.join(folder, "big.cu")) > 50e6, "the file is not large enough")
+    write(folder, "good.cu", GOOD)
+    start = time.monotonic()
+    status, document, err = report("big.cu", "good.cu", cwd=folder)
+    seconds = time.monotonic() - start
+    check(seconds < 10.5, "took %.1f s" % seconds)
+    check(status in (0, 2), "exit status %d" % status, err)
+    check(status == 0 or (len(err.strip().splitlines()) == 1 and "big.cu: error:" in err), "not one line", err)
+    check(status_of(document, "good.cu") == "checked", "the other file was not checked")
+
+
+def test_not_utf8(folder):
+    write(folder, "latin.cu", b"// caf\xe9\n" + GOOD.encode())
+    status, document, err = report("latin.cu", cwd=folder)
+    check(status == 0 and status_of(document, "latin.cu") == "checked", "not checked", status, err)
+
+
+def test_no_kernel_is_clean(folder):
+    write(folder, "host.cu", "int f() { return 1; }\n")
+    status, document, err = report("host.cu", cwd=folder)
+    check(status == 0 and document["files"][0]["kernels"] == [], "not clean", status, document, err)
+
+
+def test_empty_file(folder):
+    write(folder, "empty.cu", "")
+    status, _, err = report("empty.cu", cwd=folder)
+    check(status == 0, "exit status %d" % status, err)
+
+
+# ---- usage ----
+
+def test_unknown_arch(folder):
+    write(folder, "good.cu", GOOD)
+    expect_usage(["good.cu", "--arch", "sm_901"], "sm_901", "did you mean", cwd=folder)
+
+
+def test_unknown_option(folder):
+    write(folder, "good.cu", GOOD)
+    expect_usage(["good.cu", "--fromat", "json"], "unknown option --fromat", "did you mean --format?", cwd=folder)
+
+
+def test_unknown_rule(folder):
+    write(folder, "good.cu", GOOD)
+    expect_usage(["good.cu", "--select", "mbarrier-init-mising"], "mbarrier-init-mising", "did you mean", cwd=folder)
+
+
+def test_unknown_format(folder):
+    write(folder, "good.cu", GOOD)
+    expect_usage(["good.cu", "--format", "jsn"], "jsn", "json", cwd=folder)
+
+
+def test_unknown_command(folder):
+    expect_usage(["explian", "x"], "kcheck explain", cwd=folder)
+
+
+def test_nothing_given(folder):
+    status, _, _ = run(cwd=folder)
+    check(status == 2, "exit status %d, not 2" % status)
+
+
+def test_unknown_kernel(folder):
+    write(folder, "good.cu", GOOD)
+    expect_usage(["good.cu", "--kernel", "scal", "--dump", "ir"], "scal", "kernels: scale", cwd=folder)
+
+
+# ---- configuration ----
+
+def test_misspelt_key(folder):
+    write(folder, "sub/.kcheck.yaml", "arch: sm_90a\nselct: [mbarrier]\n")
+    write(folder, "sub/a.cu", GOOD)
+    expect_refused(folder, ["sub/a.cu"], "sub/.kcheck.yaml:2:1: error:", "'selct'", "'select'")
+
+
+def test_misspelt_rule_in_config(folder):
+    write(folder, "sub/.kcheck.yaml", "severity:\n  mbarrier-init-mising: off\n")
+    write(folder, "sub/a.cu", GOOD)
+    expect_refused(folder, ["sub/a.cu"], "sub/.kcheck.yaml:2:", "mbarrier-init-mising", "did you mean")
+
+
+def test_config_is_found_upward(folder):
+    write(folder, ".kcheck.yaml", "arch: sm_100\n")
+    write(folder, "a/b/k.cu", GOOD)
+    _, document, _ = report("k.cu", cwd=os.path.join(folder, "a", "b"))
+    check(document["files"][0]["arch"] == ["sm_100a"], "wrong target", document["files"])
+
+
+def test_per_file(folder):
+    write(folder, ".kcheck.yaml", "fail-on: warning\nper-file:\n  'old/*': {fail-on: never}\n")
+    write(folder, "old/k.cu", BAD)
+    write(folder, "new/k.cu", BAD)
+    check(run("old/k.cu", cwd=folder)[0] == 0, "per-file was not applied")
+    check(run("new/k.cu", cwd=folder)[0] == 1, "per-file was applied where it does not match")
+
+
+def test_severity(folder):
+    write(folder, "k.cu", BAD)
+    status, document, _ = report("k.cu", cwd=folder)
+    check(status == 1 and document["findings"], "no finding", status, document)
+    rules = sorted({f["rule"] for f in document["findings"]})
+    off = ["--severity", ",".join("%s=off" % r for r in rules)]
+    check(run("k.cu", *off, cwd=folder)[0] == 0, "off does not switch it off")
+    check(run("k.cu", "--fail-on", "never", cwd=folder)[0] == 0, "--fail-on never fails")
+
+
+def test_compile_commands(folder):
+    write(folder, "k.cu", "#ifndef WIDTH\n#error no WIDTH\n#endif\n" + GOOD)
+    entry = {"directory": folder, "file": "k.cu",
+             "command": "nvcc -gencode arch=compute_100a,code=[sm_100a,compute_100a] -DWIDTH=4 -Xcompiler -Wall -c k.cu -o k.o"}
+    write(folder, "build/compile_commands.json", json.dumps([entry]))
+    check(run("k.cu", cwd=folder)[0] == 2, "the file needs WIDTH")
+    status, document, err = report("k.cu", "-p", "build", cwd=folder)
+    check(status == 0 and document["files"][0]["arch"] == ["sm_100a"], "flags were not used", document, err)
+
+
+# ---- standard input, baseline, several targets ----
+
+def test_stdin(folder):
+    status, document, err = report("-", "--stdin-filename", "src/k.cu", cwd=folder, stdin=BAD.encode())
+    check(status == 1 and document["findings"][0]["path"] == "src/k.cu", "wrong", status, document, err)
+
+
+def test_baseline(folder):
+    write(folder, "k.cu", BAD)
+    check(run("k.cu", "--baseline", "base.json", "--write-baseline", cwd=folder)[0] == 0, "accepting fails")
+    check(run("k.cu", "--baseline", "base.json", cwd=folder)[0] == 0, "an accepted finding fails")
+    write(folder, "k.cu", "// a line above\n" + BAD)
+    check(run("k.cu", "--baseline", "base.json", cwd=folder)[0] == 0, "a moved finding is new")
+    write(folder, "k.cu", BAD + BAD.split("\n", 9)[-1].replace("stuck", "again"))
+    check(run("k.cu", "--baseline", "base.json", cwd=folder)[0] == 1, "a new finding is accepted")
+    write(folder, "k.cu", GOOD)
+    err = run("k.cu", "--baseline", "base.json", "--prune-baseline", cwd=folder)[2]
+    check("dropped" in err, "nothing was pruned", err)
+    with open(os.path.join(folder, "base.json")) as file:
+        check(json.load(file)["findings"] == [], "entries are left")
+
+
+def test_baseline_missing(folder):
+    write(folder, "k.cu", GOOD)
+    status, _, err = run("k.cu", "--baseline", "none.json", cwd=folder)
+    check(status == 2 and "none.json: error:" in err, "exit status %d" % status, err)
+
+
+def test_several_targets(folder):
+    write(folder, "k.cu", BAD)
+    _, document, _ = report("k.cu", "--arch", "sm_90", "--arch", "sm_100", cwd=folder)
+    check(document["files"][0]["arch"] == ["sm_90a", "sm_100a"], "wrong targets", document["files"])
+    places = [(f["rule"], f["line"]) for f in document["findings"]]
+    check(len(places) == len(set(places)), "a finding is reported twice", places)
+
+
+def test_output_file(folder):
+    write(folder, "k.cu", GOOD)
+    status, out, _ = run("k.cu", "--format", "json", "-o", "out.json", cwd=folder)
+    check(status == 0 and not out, "printed", out)
+    with open(os.path.join(folder, "out.json")) as file:
+        check(json.load(file)["version"] == 1, "no document")
+    status, _, err = run("k.cu", "-o", "no/such/folder.json", cwd=folder)
+    check(status == 2 and "folder.json: error:" in err, "exit status %d" % status, err)
+
+
+def test_every_format(folder):
+    write(folder, "k.cu", BAD)
+    for name in ("text", "gcc", "json", "sarif", "lsp", "github", "gitlab", "junit", "agent"):
+        status, out, err = run("k.cu", "--format", name, cwd=folder)
+        check(status == 1 and out, "%s: exit status %d" % (name, status), out, err)
+
+
+def test_memory_limit(folder):
+    write(folder, "k.cu", GOOD)
+    status, _, err = run("k.cu", "--memory-limit", "8", cwd=folder)
+    check(status == 2 and "memory" in err and len(err.strip().splitlines()) == 1, "exit status %d" % status, err)
+
+
+def test_time_limit(folder):
+    write(folder, "k.cu", GOOD + "".join("__device__ int v%d = %d;\n" % (i, i) for i in range(200000)))
+    status, _, err = run("k.cu", "--timeout", "0.2", cwd=folder)
+    check(status == 2 and "longer than 0.2 s" in err, "exit status %d" % status, err)
+
+
+# ---- determinism ----
+
+def test_same_bytes(folder):
+    for i in range(6):
+        write(folder, "k%d.cu" % i, BAD if i % 2 else GOOD)
+    outputs = set()
+    for jobs in ("1", "2", "5", "2"):
+        outputs.add(run("k0.cu", "k1.cu", "k2.cu", "k3.cu", "k4.cu", "k5.cu", "--format", "json", "-j", jobs, cwd=folder)[1])
+    check(len(outputs) == 1, "%d different outputs" % len(outputs))
+
+
+def test_start_is_quick(folder):
+    write(folder, "k.cu", GOOD)
+    run("k.cu", cwd=folder)
+    best = 9.0
+    for _ in range(5):
+        start = time.monotonic()
+        run("k.cu", cwd=folder)
+        best = min(best, time.monotonic() - start)
+    print("  a small file, start to exit: %.0f ms" % (1000 * best))
+    check(best < 0.4, "took %.0f ms" % (1000 * best))
+
+
+# ---- a real pre-commit run ----
+
+def test_pre_commit(folder):
+    tool = shutil.which("pre-commit")
+    if not tool:
+        venv = os.path.join(folder, "venv")
+        made = subprocess.run([sys.executable, "-m", "venv", venv], capture_output=True, timeout=120)
+        installed = made.returncode == 0 and subprocess.run(
+            [os.path.join(venv, "bin", "pip"), "install", "-q", "pre-commit"], capture_output=True, timeout=300)
+        if not installed or installed.returncode != 0:
+            return "skip: pre-commit cannot be installed here"
+        tool = os.path.join(venv, "bin", "pre-commit")
+    repo = os.path.join(folder, "repo")
+    write(repo, "k.cu", GOOD)
+    write(repo, ".pre-commit-config.yaml", "repos:\n- repo: local\n  hooks:\n  - id: kcheck\n    name: kcheck\n"
+          "    language: system\n    entry: %s --quiet\n    files: \\.(cu|cuh|ptx)$\n" % KCHECK)
+    git = ["git", "-c", "user.name=t", "-c", "user.email=t@example.org"]
+    home = dict(os.environ, PRE_COMMIT_HOME=os.path.join(folder, "cache"))
+    for command in (["init", "-q"], ["add", "."]):
+        subprocess.run(git + command, cwd=repo, check=True, capture_output=True)
+    subprocess.run([tool, "install"], cwd=repo, check=True, capture_output=True, env=home)
+    clean = subprocess.run(git + ["commit", "-q", "-m", "good"], cwd=repo, capture_output=True, text=True, env=home)
+    check(clean.returncode == 0, "the hook refuses a clean kernel", clean.stdout + clean.stderr)
+    write(repo, "k.cu", BAD)
+    subprocess.run(git + ["add", "."], cwd=repo, check=True, capture_output=True)
+    bad = subprocess.run(git + ["commit", "-q", "-m", "bad"], cwd=repo, capture_output=True, text=True, env=home)
+    check(bad.returncode != 0 and "k.cu:" in bad.stdout + bad.stderr, "the hook lets a hang through",
+          bad.stdout + bad.stderr)
+
+
+def run_one(name, test):
+    folder = tempfile.mkdtemp(prefix="kcheck-")
+    try:
+        said = test(os.path.realpath(folder))
+        if said:
+            print("%s: %s" % (name, said))
+        return True
+    except (Failure, subprocess.SubprocessError, OSError, KeyError, IndexError) as problem:
+        print("%s: %s: %s" % (name, type(problem).__name__, problem))
+        return False
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def main():
+    global KCHECK
+    parser = argparse.ArgumentParser(description="Test the command line.")
+    parser.add_argument("--kcheck", required=True)
+    parser.add_argument("--all", action="store_true")
+    parser.add_argument("-k", default="", help="only tests whose name holds this word")
+    options = parser.parse_args()
+    KCHECK = os.path.abspath(options.kcheck)
+    tests = [(n, f) for n, f in globals().items() if n.startswith("test_") and inspect.isfunction(f) and options.k in n]
+    results = [run_one(name, test) for name, test in tests]
+    print("%d passed, %d failed" % (sum(results), len(results) - sum(results)))
+    return 0 if all(results) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
