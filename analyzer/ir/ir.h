@@ -456,6 +456,9 @@ static inline IrOperand ir_as(IrOperand operand, IrRole role) {
 
 /* The operand of an event with `role`, or NULL. */
 const IrOperand *ir_arg(const IrInsn *insn, IrRole role);
+/* Whether a launch or directive that names `written` means this kernel: "gemm<128, 4>" and "gemm"
+ * both name the instantiation gemm<128, 4>; spaces and namespaces don't count. */
+bool ir_kernel_is_named(const IrKernel *kernel, const char *written);
 const char *ir_op_name(IrOp op);
 const char *ir_event_name(IrEvent event);
 const char *ir_event_mnemonic(IrEvent event);
