@@ -4,6 +4,7 @@
 #include <glib.h>
 #include <string.h>
 
+#include "cuda/alignment.h"
 #include "cuda/describe.h"
 #include "cuda/discover.h"
 #include "cuda/instantiate.h"
@@ -48,6 +49,14 @@ static bool read_main_text(Load *load, const char **text, size_t *length) {
   return true;
 }
 
+/* Puts the references to instantiations into the text, in place of those of an earlier round. */
+static void inject_references(Load *load) {
+  EditedFile *file = edit_find(&load->parse.edits, load->path);
+  instantiate_clear(&load->parse.edits, file);
+  instantiate_explicit(&load->parse.edits, file);
+  instantiate_names(&load->parse.edits, file, load->wanted.items, load->wanted.count);
+}
+
 /* Registers the file, its directives and the references to instantiations. */
 static bool prepare_text(Load *load) {
   const char *text = NULL;
@@ -59,12 +68,12 @@ static bool prepare_text(Load *load) {
   program->sources.files.items[id].length = length;
   program->directives = ir_parse_directives(load->arena, id, text, length);
   EditedFile *file = edit_file(&load->parse.edits, load->path, text, length);
-  instantiate_explicit(&load->parse.edits, file);
+  alignment_annotate(&load->parse.edits, file);
   for (int i = 0; i < program->directives->instantiations.count; i++)
     KC_PUSH(load->arena, load->wanted, program->directives->instantiations.items[i]);
   for (const char *const *name = load->options->instantiate; name && *name; name++)
     KC_PUSH(load->arena, load->wanted, *name);
-  instantiate_names(&load->parse.edits, file, load->wanted.items, load->wanted.count);
+  inject_references(load);
   return true;
 }
 
@@ -274,8 +283,7 @@ static bool qualify_wanted(Load *load) {
     changed = true;
   }
   if (!changed) return true;
-  EditedFile *file = edit_find(&load->parse.edits, load->path);
-  instantiate_names(&load->parse.edits, file, load->wanted.items, load->wanted.count);
+  inject_references(load);
   load->unit.files.count = 0;
   return parse_again(&load->parse, load->path, load->options, load->error);
 }
@@ -310,9 +318,14 @@ static bool run(Load *load, CudaTiming *timing) {
   if (!parse_file(&load->parse, load->path, load->options, load->error) || !qualify_wanted(load))
     return false;
   unit->tu = load->parse.tu;
-  if (!stages_apply(unit, &load->parse, load->path, &load->stage_names, load->error) ||
-      !report_wanted(load))
+  bool changed = false;
+  if (!stages_apply(unit, &load->parse, load->path, &load->stage_names, &changed, load->error))
     return false;
+  if (changed) {
+    inject_references(load);
+    if (!parse_again(&load->parse, load->path, load->options, load->error)) return false;
+  }
+  if (!report_wanted(load)) return false;
   unit->tu = load->parse.tu;
   unit->files.count = 0;
   unit->program->toolkit_headers = load->parse.toolkit;

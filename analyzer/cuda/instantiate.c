@@ -12,22 +12,33 @@ static const char EXPLICIT[] =
     "^[ \\t]*(?:extern[ \\t]+)?template[ \\t\\r\\n]+(?![<\\s])(?!(?:class|struct|union)\\b)"
     "[\\w:\\s*&<>,()]*?(?<![\\w:])((?:\\w+::)*\\w+\\s*<[^;{}()]*>)\\s*\\([^;{}]*;";
 
+void instantiate_clear(EditSet *set, EditedFile *file) {
+  int kept = 0;
+  for (int i = 0; i < file->patches.count; i++)
+    if (!strstr(file->patches.items[i].added, INJECTED_NAME))
+      file->patches.items[kept++] = file->patches.items[i];
+  file->patches.count = kept;
+  edit_apply(set, file);
+}
+
 void instantiate_explicit(EditSet *set, EditedFile *file) {
   g_autoptr(GRegex) regex =
       g_regex_new(EXPLICIT, G_REGEX_MULTILINE | G_REGEX_OPTIMIZE | G_REGEX_RAW, 0, NULL);
   g_autoptr(GMatchInfo) match = NULL;
   g_autoptr(GError) failed = NULL;
-  g_regex_match_full(regex, file->original, (gssize)file->length, 0, 0, &match, &failed);
+  const char *text = file->text;
+  g_regex_match_full(regex, text, (gssize)file->text_length, 0, 0, &match, &failed);
   int number = 0;
   while (g_match_info_matches(match)) {
     gint start, end, whole_start, whole_end;
     if (g_match_info_fetch_pos(match, 1, &start, &end) &&
         g_match_info_fetch_pos(match, 0, &whole_start, &whole_end)) {
       const char *added = kc_printf(set->arena, " static auto " INJECTED_NAME "%d = &%.*s;",
-                                    number++, end - start, file->original + start);
+                                    number++, end - start, text + start);
       g_autofree char *line = g_strdup(added);
       g_strdelimit(line, "\r\n", ' '); /* keep the line numbers */
-      edit_add(set, file, (size_t)whole_end, 0, kc_strdup(set->arena, line));
+      edit_add(set, file, edit_original_offset(file, (size_t)whole_end), 0,
+               kc_strdup(set->arena, line));
     }
     if (!g_match_info_next(match, &failed)) break;
   }
@@ -50,8 +61,6 @@ void instantiate_names(EditSet *set, EditedFile *file, const char *const *names,
       g_string_append_printf(text, "static auto " INJECTED_NAME "named_%d = &%s;\n", i, names[i]);
   }
   if (count == 0) return;
-  for (int i = 0; i < file->patches.count; i++) /* an earlier attempt at the same names */
-    if (file->patches.items[i].offset == file->length) file->patches.count = i;
   edit_add(set, file, file->length, 0, kc_strndup(set->arena, text->str, text->len));
   edit_apply(set, file);
 }

@@ -6,7 +6,10 @@
 #include "cuda/edit.h"
 #include "ir/directive.h"
 
-/* Injects a reference after each explicit instantiation of a function template in the text. */
+/* Takes every injected reference out again. */
+void instantiate_clear(EditSet *set, EditedFile *file);
+/* Injects a reference after each explicit instantiation of a function template in the text (as
+ * patched so far). */
 void instantiate_explicit(EditSet *set, EditedFile *file);
 /* Injects references to `kernel<...>` at the end of the text. */
 void instantiate_names(EditSet *set, EditedFile *file, const char *const *names, int count);

@@ -4,6 +4,8 @@
 #include <glib.h>
 #include <string.h>
 
+#include "cuda/alignment.h"
+
 /* ---- scanning C++ text ---- */
 
 static bool is_word(char c) {
@@ -221,15 +223,17 @@ static int repair_one(const Clang *clang, CXTranslationUnit tu, EditSet *edits,
   bool no_template = g_str_has_prefix(message, "missing 'template' keyword") ||
                      g_str_has_prefix(message, "use 'template' keyword");
   bool no_typename = g_str_has_prefix(message, "missing 'typename'");
+  bool misplaced = g_str_has_prefix(message, "'alignas' attribute cannot be applied to types");
   clang->disposeString(spelling);
-  if (!in_asm && !comma && !no_template && !no_typename) return 0;
+  if (!in_asm && !comma && !no_template && !no_typename && !misplaced) return 0;
   CXFile file = NULL;
   unsigned offset = 0;
   clang->getSpellingLocation(clang->getDiagnosticLocation(error), &file, NULL, NULL, &offset);
   EditedFile *entry = file ? entry_of(clang, tu, edits, file) : NULL;
   if (!entry) return 0;
   size_t place = edit_original_offset(entry, offset);
-  int added = in_asm || comma
+  int added = misplaced ? alignment_repair(edits, entry, place)
+              : in_asm || comma
                   ? repair_asm(edits, entry, place)
                   : insert_keyword(edits, entry, place, no_template ? "template " : "typename ");
   if (added) edit_apply(edits, entry);

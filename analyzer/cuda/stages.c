@@ -12,10 +12,18 @@ typedef struct Definition {
   size_t offset, length; /* of the value's text; length 0: written on the command line */
 } Definition;
 
+/* A place where a name is used that may be a template parameter. */
+typedef struct Use {
+  const char *name;
+  const EditedFile *file;
+  size_t offset;
+} Use;
+
 typedef struct Stages {
   CudaUnit *unit;
   CudaParse *parse;
   GPtrArray *names;    /* constants that size an array of mbarriers, in order of appearance */
+  GArray *uses;        /* Use */
   GArray *definitions; /* Definition */
 } Stages;
 
@@ -50,16 +58,21 @@ static bool text_range(Stages *s, CXSourceRange range, EditedFile **file, size_t
 
 /* ---- names ---- */
 
-static void add_name(Stages *s, const char *name, size_t length) {
+static void add_name(Stages *s, const EditedFile *file, size_t offset, size_t length) {
+  const char *name = file->original + offset;
+  Use use = {kc_strndup(s->unit->arena, name, length), file, offset};
+  g_array_append_val(s->uses, use);
   for (guint i = 0; i < s->names->len; i++) {
     const char *have = g_ptr_array_index(s->names, i);
     if (strlen(have) == length && strncmp(have, name, length) == 0) return;
   }
-  g_ptr_array_add(s->names, kc_strndup(s->unit->arena, name, length));
+  g_ptr_array_add(s->names, (gpointer)use.name);
 }
 
-/* Adds the last part of each name in `text`: `Config::kStages * 2` gives kStages. */
-static void add_names_of(Stages *s, const char *text, size_t length) {
+/* Adds the last part of each name in a piece of the text: `Config::kStages * 2` gives kStages. */
+static void add_names_of(Stages *s, const EditedFile *file, size_t from, size_t to) {
+  const char *text = file->original + from;
+  size_t length = to - from;
   for (size_t i = 0; i < length;) {
     if (!g_ascii_isalpha(text[i]) && text[i] != '_') {
       i += 1;
@@ -72,7 +85,7 @@ static void add_names_of(Stages *s, const char *text, size_t length) {
       end++;
     bool scope = end + 1 < length && text[end] == ':' && text[end + 1] == ':';
     bool word = strncmp(text + i, "sizeof", end - i) == 0 || (end < length && text[end] == '(');
-    if (!scope && !word) add_name(s, text + i, end - i);
+    if (!scope && !word) add_name(s, file, from + i, end - i);
     i = end;
   }
 }
@@ -105,7 +118,7 @@ static void names_of_array(Stages *s, CXCursor declaration) {
   gint from = 0, to = 0;
   if (regex && g_regex_match(regex, text, 0, &match) &&
       g_match_info_fetch_pos(match, 1, &from, &to))
-    add_names_of(s, text + from, (size_t)(to - from));
+    add_names_of(s, file, start + (size_t)from, start + (size_t)to);
 }
 
 /* `for (int i = 0; i < STAGES; ++i) mbar_init(&full[i], 1);` sizes the ring as well. */
@@ -123,7 +136,7 @@ static void names_of_loop(Stages *s, CXCursor loop) {
   g_autoptr(GMatchInfo) match = NULL;
   gint from = 0, to = 0;
   if (g_regex_match(regex, text, 0, &match) && g_match_info_fetch_pos(match, 1, &from, &to))
-    add_names_of(s, text + from, (size_t)(to - from));
+    add_names_of(s, file, start + (size_t)from, start + (size_t)to);
 }
 
 static CXChildVisitResult visit_names(CXCursor cursor, CXCursor parent, CXClientData data) {
@@ -223,9 +236,24 @@ static void define_from_uses(Stages *s, const char *parameter, const char *owner
       if (start < end && g_ascii_isdigit(file->original[start]))
         add_definition(s, parameter, file, start, end);
       else
-        add_names_of(s, file->original + start, end - start);
+        add_names_of(s, file, start, end);
     }
   }
+}
+
+/* Whether `parameter` of `owner` is the one that a wanted use names: the use stands in the owner.
+ */
+static bool is_used_parameter(Stages *s, const char *name, CXCursor owner) {
+  EditedFile *file;
+  size_t start, end;
+  if (!text_range(s, s->unit->clang->getCursorExtent(owner), &file, &start, &end)) return false;
+  for (guint i = 0; i < s->uses->len; i++) {
+    const Use *use = &g_array_index(s->uses, Use, i);
+    if (use->file == file && use->offset >= start && use->offset < end &&
+        strcmp(use->name, name) == 0)
+      return true;
+  }
+  return false;
 }
 
 static CXChildVisitResult visit_definitions(CXCursor cursor, CXCursor parent, CXClientData data) {
@@ -242,7 +270,8 @@ static CXChildVisitResult visit_definitions(CXCursor cursor, CXCursor parent, CX
   if (!constant && !macro && !parameter && cursor.kind != CXCursor_EnumConstantDecl)
     return CXChildVisit_Recurse;
   const char *name = unit_name(unit, cursor);
-  if (!is_wanted(s, name)) return CXChildVisit_Continue;
+  if (!is_wanted(s, name) || (parameter && !is_used_parameter(s, name, parent)))
+    return CXChildVisit_Continue;
   if (macro)
     define_from_macro(s, cursor);
   else
@@ -342,21 +371,19 @@ static bool apply_options(Stages *s, const char *const *options, const char *pat
 }
 
 bool stages_apply(CudaUnit *unit, CudaParse *parse, const char *path, StageNames *names,
-                  KcError *error) {
+                  bool *changed, KcError *error) {
   Stages s = {.unit = unit, .parse = parse};
   s.names = g_ptr_array_new();
+  s.uses = g_array_new(FALSE, FALSE, sizeof(Use));
   s.definitions = g_array_new(FALSE, FALSE, sizeof(Definition));
   collect(&s);
   for (guint i = 0; i < s.names->len; i++)
     KC_PUSH(unit->arena, *names, (const char *)g_ptr_array_index(s.names, i));
   const char *const *options = unit->options->stages;
-  bool wanted = options && *options;
   bool done = apply_options(&s, options, path, error);
-  if (done && wanted) {
-    done = parse_again(parse, path, unit->options, error);
-    unit->files.count = 0; /* libclang's file handles belong to one parse */
-  }
+  *changed = done && options && *options;
   g_ptr_array_free(s.names, TRUE);
+  g_array_free(s.uses, TRUE);
   g_array_free(s.definitions, TRUE);
   return done;
 }

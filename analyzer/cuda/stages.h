@@ -11,6 +11,6 @@ typedef KC_VEC(const char *) StageNames;
  * constants, when a bare N could mean several of them, and when NAME sizes no array of mbarriers.
  */
 bool stages_apply(CudaUnit *unit, CudaParse *parse, const char *path, StageNames *names,
-                  KcError *error);
+                  bool *changed, KcError *error);
 
 #endif

@@ -4,6 +4,8 @@
 #include <glib.h>
 #include <string.h>
 
+#include "cuda/alignment.h"
+
 /* ---- strings ---- */
 
 const char *unit_string(CudaUnit *unit, CXString string) {
@@ -136,16 +138,14 @@ bool unit_is_builtin(CudaUnit *unit, CXCursor declaration) {
 }
 
 const CudaFault *unit_fault_within(CudaUnit *unit, CXCursor cursor) {
-  if (unit->faults.count == 0)
-    return NULL;
+  if (unit->faults.count == 0) return NULL;
   SourceRange extent = unit_cursor_range(unit, cursor);
   for (int i = 0; i < unit->faults.count; i++) {
     SourceRange at = unit->faults.items[i].range;
     bool after = at.line > extent.line || (at.line == extent.line && at.column >= extent.column);
-    bool before = at.line < extent.end_line ||
-                  (at.line == extent.end_line && at.column <= extent.end_column);
-    if (at.file == extent.file && after && before)
-      return &unit->faults.items[i];
+    bool before =
+        at.line < extent.end_line || (at.line == extent.end_line && at.column <= extent.end_column);
+    if (at.file == extent.file && after && before) return &unit->faults.items[i];
   }
   return NULL;
 }
@@ -284,8 +284,13 @@ CursorList unit_children(CudaUnit *unit, CXCursor cursor) {
   return collect.list;
 }
 
+/* Whether it is worth looking for attributes; those of a template are its pattern's. */
+static bool may_have_attrs(CudaUnit *unit, CXCursor declaration) {
+  return declaration.kind == CXCursor_FunctionTemplate || unit->clang->Cursor_hasAttrs(declaration);
+}
+
 bool unit_attribute(CudaUnit *unit, CXCursor declaration, const char *name, CursorList *arguments) {
-  if (!unit->clang->Cursor_hasAttrs(declaration)) return false;
+  if (!may_have_attrs(unit, declaration)) return false;
   g_autofree char *wanted = g_strconcat("kcheck.", name, NULL);
   CursorList children = unit_children(unit, declaration);
   for (int i = 0; i < children.count; i++) {
@@ -299,7 +304,7 @@ bool unit_attribute(CudaUnit *unit, CXCursor declaration, const char *name, Curs
 }
 
 bool unit_has_attr(CudaUnit *unit, CXCursor declaration, CXCursorKind kind) {
-  if (!unit->clang->Cursor_hasAttrs(declaration)) return false;
+  if (!may_have_attrs(unit, declaration)) return false;
   CursorList children = unit_children(unit, declaration);
   for (int i = 0; i < children.count; i++)
     if (children.items[i].kind == kind) return true;
@@ -311,19 +316,40 @@ bool unit_is_shared(CudaUnit *unit, CXCursor variable) {
          unit_has_attr(unit, variable, CXCursor_CUDASharedAttr);
 }
 
+/* The alignment that the twin attribute `twin` carries; 0: not known. */
+static int64_t twin_alignment(CudaUnit *unit, CXCursor twin) {
+  CursorList arguments = unit_children(unit, twin);
+  int64_t value = 0, best = 0;
+  for (int j = 0; j < arguments.count; j++)
+    if (unit_evaluate(unit, arguments.items[j], &value, NULL) && value > best) best = value;
+  return best;
+}
+
+/* libclang shows where an alignas or aligned attribute stands, but not its value: read the text. */
+static int64_t written_alignment(CudaUnit *unit, CXCursor attribute) {
+  SourceRange place = unit_cursor_range(unit, attribute);
+  const char *text;
+  size_t length;
+  if (!place.line ||
+      !source_line(&unit->program->sources, place.file, place.line, &text, &length) ||
+      place.column > length)
+    return 0;
+  return alignment_from_text(text + place.column - 1, length - place.column + 1);
+}
+
 uint32_t unit_alignment(CudaUnit *unit, CXCursor declaration) {
   int64_t best = unit->clang->Type_getAlignOf(unit->clang->getCursorType(declaration));
   if (best < 1) best = 1;
+  if (!unit->clang->Cursor_hasAttrs(declaration)) return (uint32_t)best;
   CursorList children = unit_children(unit, declaration);
   for (int i = 0; i < children.count; i++) {
     CXCursor child = children.items[i];
-    bool twin =
-        child.kind == CXCursor_AnnotateAttr && strcmp(unit_name(unit, child), "kcheck.align") == 0;
-    if (child.kind != CXCursor_AlignedAttr && !twin) continue;
-    CursorList arguments = unit_children(unit, child);
-    int64_t value;
-    for (int j = 0; j < arguments.count; j++)
-      if (unit_evaluate(unit, arguments.items[j], &value, NULL) && value > best) best = value;
+    int64_t value = 0;
+    if (child.kind == CXCursor_AnnotateAttr && strcmp(unit_name(unit, child), "kcheck.align") == 0)
+      value = twin_alignment(unit, child);
+    else if (child.kind == CXCursor_AlignedAttr)
+      value = written_alignment(unit, child);
+    if (value > best) best = value;
   }
   return (uint32_t)best;
 }
