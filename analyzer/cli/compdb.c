@@ -137,7 +137,7 @@ static int match_flag(const char *word, const char **joined) {
     const char *rest = word + strlen(name);
     bool glued = strlen(name) == 2 && strchr("IDU", name[1]);
     if (*rest && *rest != '=' && !glued) continue;
-    *joined = *rest == '=' && !glued ? rest + 1 : *rest ? rest : NULL;
+    *joined = *rest == '=' ? rest + 1 : *rest ? rest : NULL;
     return (int)i;
   }
   return -1;

@@ -182,12 +182,12 @@ static const char *const option_names[] = {"--arch",
 
 /* Spellings that compilers allow and GLib does not: -Idir, -DNAME, -std=c++17, -include FILE,
  * -isystem DIR, and a lone "-". What follows `--` goes to clang. */
-static void normalise(CliOptions *options, char ***out, int argc, char **argv) {
+static void normalise(CliOptions *options, char ***out, char ***for_clang, int argc, char **argv) {
   strv_add(out, argv[0]);
   for (int i = 1; i < argc; i++) {
     const char *word = argv[i];
     if (strcmp(word, "--") == 0) {
-      strv_add_all(&options->settings.flags, argv + i + 1);
+      strv_add_all(for_clang, argv + i + 1);
       return;
     }
     if (strcmp(word, "-") == 0) {
@@ -276,10 +276,11 @@ bool options_parse(CliOptions *options, const char *command, int argc, char **ar
   add_output_options(context, options, &switches);
   add_life_options(context, options, &switches);
   if (strcmp(command, "trace") == 0) add_trace_options(context, options);
-  g_auto(GStrv) words = NULL;
-  normalise(options, &words, argc, argv);
+  g_auto(GStrv) words = NULL, for_clang = NULL;
+  normalise(options, &words, &for_clang, argc, argv);
   if (!check_dashes(words, error) || !parse_run(context, &words, option_names, error)) return false;
   take_switches(options, &switches);
+  strv_add_all(&options->settings.flags, for_clang);
   strv_add_all(&options->paths, words + 1);
   return check_values(options, error);
 }
