@@ -168,6 +168,7 @@ void core_access(Machine *machine, Strand *strand, const IrInsn *insn, MachineAc
     if (at.space != IR_SPACE_SHARED && at.space != IR_SPACE_GLOBAL) return;
     access.space = at.space;
     access.lanes = lanes;
+    if (at.space == IR_SPACE_SHARED) core_reach(machine, at.offset + bytes);
     access.address =
         value_known(at.space == IR_SPACE_SHARED ? (uint64_t)at.rank << 24 | at.offset : at.offset);
     protocol_access(machine, strand, insn, &access);
@@ -176,6 +177,8 @@ void core_access(Machine *machine, Strand *strand, const IrInsn *insn, MachineAc
   Split split = {.shared = 0};
   split_access(machine, address, space, lanes, &split);
   if (split.shared) {
+    FOR_LANES(lane, split.shared)
+    core_reach(machine, (split.lanes[lane] & 0xffffff) + bytes);
     access.space = IR_SPACE_SHARED;
     access.lanes = split.shared;
     access.address = value_from_lanes(machine, split.lanes, split.shared, split.shared);

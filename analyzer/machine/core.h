@@ -27,8 +27,9 @@ typedef struct CoreFinding {
   uint32_t where;
   IrViolation *violation;
   MachineCheck check;
-  int sample; /* rank of the sample it was first seen in */
-  bool degenerate, healthy, launched;
+  int sample;              /* rank of the sample it was first seen in */
+  bool degenerate, ragged; /* seen in such samples only */
+  bool forced;             /* seen in a sample that left nothing to choose */
 } CoreFinding;
 
 typedef struct CoreDecision {
@@ -49,6 +50,7 @@ typedef struct CoreSession {
   CoreRegion *regions; /* by instruction */
   uint32_t static_end, dynamic_base;
   bool has_dynamic;
+  uint64_t shared_reach; /* first byte of shared memory beyond all accesses */
   int64_t started_us;
   uint64_t steps;
   KC_VEC(CoreFinding) findings;
@@ -56,7 +58,8 @@ typedef struct CoreSession {
   uint8_t *executed;              /* by instruction, all runs */
   KC_VEC(CoreDecision) decisions; /* data-dependent branches of the run, in order of appearance */
   int decisions_used;
-  bool cut; /* a run hit a limit */
+  bool partial;       /* something that could not be lowered may hide an event */
+  bool divisible_ran; /* a sample with divisible integers ran */
   size_t peak_memory;
   GHashTable *maps; /* tensor map address -> MachineTensorMap (inputs.c) */
 } CoreSession;
@@ -103,7 +106,9 @@ typedef struct CoreRun {
   void *reg_block;
   size_t reg_block_bytes;
   uint64_t clock;
-  void *host; /* host.c: what a host run recorded */
+  uint8_t *param_read; /* by byte of parameter space */
+  GString *dump;       /* --dump events */
+  void *host;          /* host.c: what a host run recorded */
 } CoreRun;
 
 static inline CoreSession *core_session(const Machine *machine) {
@@ -160,6 +165,8 @@ void core_fill(Machine *machine, Strand *strand, int lane, uint64_t dst, uint64_
                uint8_t byte);
 /* Whether nothing has been written to the word of global memory in this run. */
 bool core_untouched(const Machine *machine, uint64_t address);
+/* Remembers how far shared memory is used. */
+void core_reach(Machine *machine, uint64_t end);
 /* Tells the protocol half of an access, split by space. */
 void core_access(Machine *machine, Strand *strand, const IrInsn *insn, MachineAccessKind kind,
                  Value address, IrSpace space, uint32_t bytes, uint32_t lanes);
@@ -169,7 +176,10 @@ MachineStep core_execute(Machine *machine, Strand *strand);
 MachineStep core_alu(Machine *machine, Strand *strand, const IrInsn *insn);
 MachineStep core_memory_op(Machine *machine, Strand *strand, const IrInsn *insn);
 MachineStep core_warp_op(Machine *machine, Strand *strand, const IrInsn *insn);
-MachineStep core_host_event(Machine *machine, Strand *strand, const IrInsn *insn); /* host.c */
+/* host.c */
+MachineStep core_host_event(Machine *machine, Strand *strand, const IrInsn *insn);
+/* The side of a condition on something unknown that leads to more launches and attributes. */
+bool core_host_decide(const IrKernel *kernel, const IrInsn *insn);
 MachineStep core_branch(Machine *machine, Strand *strand, const IrInsn *insn);
 MachineStep core_branch_index(Machine *machine, Strand *strand, const IrInsn *insn);
 MachineStep core_exit(Machine *machine, Strand *strand, uint32_t lanes);
@@ -190,8 +200,29 @@ void core_schedule(Machine *machine);
 /* Adds a line to result->not_checked once. */
 void core_not_checked(MachineSession *session, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+/* Whether some finding needs a run with integers that are multiples of 64 to be believed. */
+bool core_wants_divisible(const CoreSession *core);
 void core_collect(Machine *machine);
 void core_publish(MachineSession *session, IrViolations *violations);
+
+/* ---- inputs.c, guess.c, maps.c ---- */
+
+typedef struct CoreLaunch {
+  int64_t grid[3], block[3], cluster[3]; /* 0: not known */
+  int64_t smem;                          /* -1: not known */
+  const IrLaunchDirective *directive;
+  const MachineLaunch *launch;
+} CoreLaunch;
+
+/* A sample with every integer parameter at `ints`. */
+MachineSample *core_plain_sample(MachineSession *session, MachineSamples *samples, int64_t ints);
+/* What directives and host code say about the launch of the kernel. */
+CoreLaunch core_find_launch(const MachineSession *session);
+/* Threads of a block that nobody states, from the comparisons of thread, warp and warpgroup numbers
+ * in the code. */
+int core_guess_threads(const IrKernel *kernel);
+/* Tensor maps by the address of the parameter or memory that holds them. */
+void core_collect_maps(MachineSession *session);
 
 /* ---- run.c ---- */
 Machine *core_machine_new(MachineSession *session, const MachineSample *sample,

@@ -219,7 +219,10 @@ bool core_decide(Machine *machine, uint64_t name, const IrInsn *insn) {
     return session->decisions.items[session->decisions_used++].side ^ flip;
   session->decisions.count = session->decisions_used;
   /* A loop that asks again and again must end: after two rounds the other way is taken. */
-  bool taken = at_this_place >= 2 && insn->target > (int32_t)(insn - machine->kernel->insns.items);
+  bool host = core_run(machine)->host != NULL;
+  bool taken =
+      host ? core_host_decide(machine->kernel, insn)
+           : at_this_place >= 2 && insn->target > (int32_t)(insn - machine->kernel->insns.items);
   CoreDecision decision = {
       .name = name, .side = taken ^ flip, .insn = insn, .both = at_this_place >= 1};
   KC_PUSH(machine->session->arena, session->decisions, decision);
@@ -324,12 +327,22 @@ static bool is_quiet_event(const IrInsn *insn) {
          insn->event == IR_EV_fence || insn->event == IR_EV_warp_sync;
 }
 
+/* "120 cta0 warp1 ffffffff mbarrier.init full[0] (line 41)": the trace of --dump events. */
+static void dump_event(Machine *machine, const Strand *strand, const IrInsn *insn) {
+  g_string_append_printf(core_run(machine)->dump, "%llu cta%d warp%d %08x %s%s%s (%s)\n",
+                         (unsigned long long)machine->step, strand->warp->cta->rank,
+                         strand->warp->id, strand->active, ir_event_mnemonic((IrEvent)insn->event),
+                         insn->text ? " " : "", insn->text ? insn->text : "",
+                         machine_line(machine, insn));
+}
+
 static MachineStep event(Machine *machine, Strand *strand, const IrInsn *insn) {
   bool own = (insn->event >= IR_EV_elect && insn->event <= IR_EV_mma_sync) ||
              insn->event == IR_EV_nanosleep || insn->event == IR_EV_extern_call ||
              insn->event == IR_EV_other || insn->event >= IR_EV_host_launch;
   if (own) return core_warp_op(machine, strand, insn);
   MachineStep step = protocol_event(machine, strand, insn);
+  if (core_run(machine)->dump && step == MACHINE_NEXT) dump_event(machine, strand, insn);
   if (step == MACHINE_NEXT && !is_quiet_event(insn)) core_run(machine)->effects++;
   return step;
 }

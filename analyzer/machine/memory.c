@@ -29,6 +29,11 @@ MachineAddress machine_address(const Machine *machine, uint64_t value, IrSpace s
 
 /* ---- shared memory ---- */
 
+void core_reach(Machine *machine, uint64_t end) {
+  CoreSession *core = core_session(machine);
+  if (end > core->shared_reach && end < 1 << 20) core->shared_reach = end;
+}
+
 static bool shared_range(const Machine *machine, int rank, uint64_t offset, uint64_t bytes) {
   return rank >= 0 && rank < machine->cluster_size && offset + bytes >= offset &&
          offset + bytes <= machine->session->shared_bytes;
@@ -55,6 +60,7 @@ bool machine_shared_load(const Machine *machine, int rank, uint64_t offset, int 
 
 void machine_shared_store(Machine *machine, int rank, uint64_t offset, int width, bool known,
                           uint64_t value) {
+  core_reach(machine, offset + (uint64_t)width);
   if (!shared_range(machine, rank, offset, (uint64_t)width)) return;
   Cta *cta = &machine->ctas[rank];
   if (memcmp(cta->shared + offset, &value, (size_t)width) != 0) core_run(machine)->effects++;
@@ -70,6 +76,7 @@ void machine_shared_store(Machine *machine, int rank, uint64_t offset, int width
 
 void machine_shared_forget(Machine *machine, int rank, uint64_t offset, uint64_t bytes) {
   if (rank < 0 || rank >= machine->cluster_size) return;
+  core_reach(machine, offset + bytes);
   if (offset >= machine->session->shared_bytes) return;
   if (bytes > machine->session->shared_bytes - offset)
     bytes = machine->session->shared_bytes - offset;
@@ -224,6 +231,7 @@ static bool param_read(const Machine *machine, uint64_t address, int width, uint
   if (offset + (uint64_t)width > sample->param_bytes) return false;
   for (int i = 0; i < width; i++)
     if (!sample->param_known[offset + (uint64_t)i]) return false;
+  core_run(machine)->param_read[offset] = 1;
   *out = 0;
   memcpy(out, sample->param + offset, (size_t)width);
   return true;

@@ -7,6 +7,14 @@
 
 typedef struct MachineSession MachineSession;
 
+typedef struct MachineInput { /* an integer parameter */
+  const char *name, *value;
+  int64_t number;
+  uint64_t offset; /* in parameter space */
+  int bytes;
+  bool fixed; /* by a launch, directive or assumption */
+} MachineInput;
+
 typedef struct MachineSample {
   int rank;         /* place in the order they are run; also the order of preference */
   const char *name; /* "2 x stages + 3", for --dump events */
@@ -22,7 +30,11 @@ typedef struct MachineSample {
   int npattern;
   bool degenerate; /* 0, 1, ragged: what is seen only here is withheld unless the code admits it */
   bool launched;   /* dimensions or arguments come from a launch, directive or assumption */
-  KC_VEC(IrFact) inputs; /* named values, for the witness */
+  bool ragged;     /* integers that the machine chose are no multiples of anything */
+  bool optional;   /* run only when the samples before it did too little */
+  bool block_guessed, cluster_guessed;
+  int free_ints; /* integer parameters that nobody fixed */
+  KC_VEC(MachineInput) inputs;
 } MachineSample;
 
 typedef struct MachineSamples {

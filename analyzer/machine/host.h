@@ -1,0 +1,42 @@
+/* What one run of a host program recorded, before the two runs are compared (host_facts.c). */
+#ifndef KC_MACHINE_HOST_H
+#define KC_MACHINE_HOST_H
+
+#include "machine/machine.h"
+
+#define HOST_UNKNOWN INT64_MIN
+#define HOST_ARGS 64
+
+typedef struct HostLaunch {
+  const IrInsn *insn;
+  const char *kernel;
+  int64_t grid[3], block[3], cluster[3], smem; /* HOST_UNKNOWN; cluster 0: no attribute */
+  bool pdl, pdl_known, extended;
+  int64_t args[HOST_ARGS];
+  int nargs;
+} HostLaunch;
+
+typedef struct HostAttr {
+  const IrInsn *insn;
+  const char *kernel;
+  int64_t attribute, value;
+} HostAttr;
+
+typedef struct HostMap {
+  const IrInsn *insn;
+  int64_t address, type, rank, base, interleave, swizzle;
+  int64_t dims[5], strides[5], box[5], elem_strides[5];
+} HostMap;
+
+typedef struct HostRun {
+  KC_VEC(HostLaunch *) launches;
+  KC_VEC(HostAttr) attrs;
+  KC_VEC(HostMap *) maps;
+} HostRun;
+
+/* Adds what two runs of the same host program agree on to the facts, and what is wrong with its
+ * tensor maps to the violations. */
+void host_merge(const IrProgram *program, const IrKernel *kernel, const HostRun *a,
+                const HostRun *b, MachineHostFacts *facts, IrViolations *violations);
+
+#endif

@@ -1,0 +1,195 @@
+/* What a run observed becomes what a kernel is told: one violation a kind and place over all
+ * samples and schedules, its confidence, and what could not be checked. */
+#include "machine/core.h"
+
+#include <string.h>
+
+static const char *const check_names[MACHINE_CHECK_COUNT] = {
+    [MACHINE_CHECK_ALWAYS] = "operands",
+    [MACHINE_CHECK_DEADLOCK] = "deadlock",
+    [MACHINE_CHECK_PHASE] = "phases and arrival counts",
+    [MACHINE_CHECK_BYTES] = "byte counts",
+    [MACHINE_CHECK_RACE] = "races and ordering",
+    [MACHINE_CHECK_FINISH] = "what is left at the end",
+};
+
+/* ---- during a run ---- */
+
+static guint reported_hash(gconstpointer key) {
+  const CoreReported *r = key;
+  return (guint)core_hash((uint64_t)(uintptr_t)r->insn, (uint64_t)g_str_hash(r->kind));
+}
+
+static gboolean reported_equal(gconstpointer a, gconstpointer b) {
+  const CoreReported *x = a, *y = b;
+  return x->insn == y->insn && strcmp(x->kind, y->kind) == 0;
+}
+
+IrViolation *machine_violation(Machine *machine, MachineCheck check, const IrInsn *insn,
+                               const char *kind, const char *message, ...) {
+  CoreRun *run = core_run(machine);
+  if (!run->reported) run->reported = g_hash_table_new(reported_hash, reported_equal);
+  CoreReported *key = KC_NEW(machine->arena, CoreReported);
+  *key = (CoreReported){kind, insn};
+  if (!g_hash_table_add(run->reported, key)) return NULL;
+  va_list args;
+  va_start(args, message);
+  char *text = kc_vprintf(machine->violations->arena, message, args);
+  va_end(args);
+  uint32_t where = insn ? insn->where : machine->kernel->where;
+  IrViolation *v = ir_violation(machine->violations, kind, machine->kernel, where, "%s", text);
+  KC_PUSH(machine->arena, run->violation_check, check);
+  return v;
+}
+
+void machine_switch_off(Machine *machine, MachineCheck check, const IrInsn *insn,
+                        const char *reason, ...) {
+  CoreRun *run = core_run(machine);
+  KcArena *arena = machine->session->arena;
+  va_list args;
+  va_start(args, reason);
+  char *text = kc_vprintf(arena, reason, args);
+  va_end(args);
+  if (insn) text = kc_printf(arena, "%s (%s)", text, machine_line(machine, insn));
+  for (int i = 0; i < run->off[check].count; i++)
+    if (strcmp(run->off[check].items[i], text) == 0) return;
+  KC_PUSH(machine->arena, run->off[check], text);
+}
+
+bool machine_is_off(const Machine *machine, MachineCheck check) {
+  return core_run(machine)->off[check].count > 0;
+}
+
+const char *machine_line(Machine *machine, const IrInsn *insn) {
+  KcArena *arena = machine->session->arena;
+  const SourceMap *map = &machine->program->sources;
+  uint32_t id = source_user_frame(map, insn->where);
+  if (id == 0 || (int)id >= map->stacks.count) return "an unknown line";
+  const SourceRange *range = &map->stacks.items[id].range;
+  if ((int)range->file >= map->files.count || range->file == 1)
+    return kc_printf(arena, "line %u", range->line);
+  const char *path = map->files.items[range->file].path;
+  const char *slash = strrchr(path, '/');
+  return kc_printf(arena, "%s:%u", slash ? slash + 1 : path, range->line);
+}
+
+const char *machine_who(Machine *machine, const Strand *strand) {
+  KcArena *arena = machine->session->arena;
+  const Warp *warp = strand->warp;
+  bool single = (strand->mask & (strand->mask - 1)) == 0 && strand->mask;
+  const char *name =
+      single ? kc_printf(arena, "thread %d", warp->id * 32 + __builtin_ctz(strand->mask))
+             : kc_printf(arena, "warp %d", warp->id);
+  if (machine->cluster_size == 1) return name;
+  return kc_printf(arena, "%s of CTA %d", name, warp->cta->rank);
+}
+
+/* ---- after a run ---- */
+
+void core_not_checked(MachineSession *session, const char *format, ...) {
+  CoreSession *core = session->core;
+  va_list args;
+  va_start(args, format);
+  char *text = kc_vprintf(session->arena, format, args);
+  va_end(args);
+  if (!g_hash_table_add(core->not_checked, text)) return;
+  KC_PUSH(session->arena, session->result->not_checked, text);
+}
+
+static CoreFinding *find_finding(CoreSession *core, const char *kind, uint32_t where) {
+  for (int i = 0; i < core->findings.count; i++) {
+    CoreFinding *f = &core->findings.items[i];
+    if (f->where == where && strcmp(f->kind, kind) == 0) return f;
+  }
+  return NULL;
+}
+
+/* Names the parameters that the run read, and what the machine chose besides. */
+static void add_inputs(Machine *machine, IrViolation *v) {
+  const MachineSample *sample = machine->sample;
+  const uint8_t *read = core_run(machine)->param_read;
+  for (int i = 0; i < sample->inputs.count; i++) {
+    const MachineInput *input = &sample->inputs.items[i];
+    if (input->name && read[input->offset])
+      ir_violation_input(machine->violations, v, input->name, "%s", input->value);
+  }
+  if (machine->cluster_size > 1)
+    ir_violation_input(machine->violations, v, "cluster", "%d", machine->cluster_size);
+  if (sample->cluster_index > 0)
+    ir_violation_input(machine->violations, v, "cluster index", "%lld",
+                       (long long)sample->cluster_index);
+  if (sample->block_guessed)
+    ir_violation_input(machine->violations, v, "threads", "%d", machine->threads);
+}
+
+void core_collect(Machine *machine) {
+  CoreSession *core = core_session(machine);
+  CoreRun *run = core_run(machine);
+  const MachineSample *sample = machine->sample;
+  for (int check = 0; check < MACHINE_CHECK_COUNT && !machine->trapped; check++)
+    for (int i = 0; i < run->off[check].count; i++)
+      core_not_checked(machine->session, "%s: %s", check_names[check], run->off[check].items[i]);
+  for (int i = 0; i < machine->violations->list.count && !machine->trapped; i++) {
+    IrViolation *v = machine->violations->list.items[i];
+    MachineCheck check = run->violation_check.items[i];
+    if (check != MACHINE_CHECK_ALWAYS && (core->partial || machine_is_off(machine, check)))
+      continue;
+    CoreFinding *f = find_finding(core, v->kind, v->where);
+    if (!f) {
+      CoreFinding fresh = {.kind = v->kind,
+                           .where = v->where,
+                           .violation = v,
+                           .check = check,
+                           .sample = sample->rank,
+                           .degenerate = true,
+                           .ragged = true};
+      KC_PUSH(machine->session->arena, core->findings, fresh);
+      f = &core->findings.items[core->findings.count - 1];
+      add_inputs(machine, v);
+    } else if (f->degenerate && !sample->degenerate) {
+      /* An ordinary size tells more than a degenerate one. */
+      f->violation = v;
+      add_inputs(machine, v);
+    }
+    f->degenerate &= sample->degenerate;
+    f->ragged &= sample->ragged;
+    f->forced |= sample->free_ints == 0 && !sample->block_guessed && !sample->cluster_guessed;
+  }
+}
+
+/* Kinds about the value of an address or size: an odd integer that the machine chose may be what
+ * made it odd. */
+static bool depends_on_divisibility(const char *kind) {
+  static const char *const kinds[] = {
+      "tma-address-misaligned",  "tma-size-multiple-16",      "vector-access-misaligned",
+      "fragment-row-misaligned", "async-copy-src-size-range", "tma-swizzle-base-misaligned",
+      "async-copy-form",
+  };
+  for (size_t i = 0; i < G_N_ELEMENTS(kinds); i++)
+    if (strcmp(kind, kinds[i]) == 0) return true;
+  return false;
+}
+
+bool core_wants_divisible(const CoreSession *core) {
+  for (int i = 0; i < core->findings.count; i++) {
+    const CoreFinding *f = &core->findings.items[i];
+    if (f->ragged && depends_on_divisibility(f->kind)) return true;
+  }
+  return false;
+}
+
+static bool withheld(const CoreSession *core, const CoreFinding *f) {
+  if (f->degenerate) return true;
+  return core->divisible_ran && f->ragged && depends_on_divisibility(f->kind);
+}
+
+void core_publish(MachineSession *session, IrViolations *violations) {
+  CoreSession *core = session->core;
+  for (int i = 0; i < core->findings.count; i++) {
+    CoreFinding *f = &core->findings.items[i];
+    if (withheld(core, f)) continue;
+    IrConfidence seen = f->forced ? IR_PROVED_FORCED : IR_PROVED_CHOSEN;
+    if (f->violation->confidence < seen) f->violation->confidence = seen;
+    KC_PUSH(violations->arena, violations->list, f->violation);
+  }
+}

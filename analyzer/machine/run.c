@@ -1,0 +1,380 @@
+/* machine_run: all samples and schedules of one kernel, within its budgets. */
+#include "machine/core.h"
+
+#include <string.h>
+
+#define DEFAULT_STEPS UINT64_C(2000000)
+#define DEFAULT_TIME_US INT64_C(5000000)
+#define DEFAULT_MEMORY ((size_t)200 << 20)
+#define DEFAULT_SMEM_OPT_IN 232448
+#define DECISION_RUNS 8 /* extra runs for the other sides of data-dependent branches */
+
+/* ---- a run ---- */
+
+static void cluster_position(Machine *machine, int64_t index) {
+  for (int i = 0; i < 3; i++) {
+    int64_t count = machine->grid[i] / machine->cluster[i];
+    if (count < 1) count = 1;
+    machine->cluster_id[i] = index % count;
+    index /= count;
+  }
+}
+
+static void make_cta(Machine *machine, Cta *cta, int rank) {
+  int64_t r = rank;
+  cta->machine = machine;
+  cta->rank = rank;
+  for (int i = 0; i < 3; i++) {
+    cta->id[i] = machine->cluster_id[i] * machine->cluster[i] + r % machine->cluster[i];
+    r /= machine->cluster[i];
+  }
+  uint32_t bytes = machine->session->shared_bytes;
+  cta->shared = g_malloc0(bytes + 16);
+  cta->shared_known = g_malloc0(bytes / 8 + 16);
+  cta->nwarps = (machine->threads + 31) / 32;
+  cta->warps = KC_NEW_ARRAY(machine->arena, Warp, cta->nwarps);
+  for (int w = 0; w < cta->nwarps; w++) {
+    Warp *warp = &cta->warps[w];
+    int threads = machine->threads - 32 * w;
+    warp->cta = cta;
+    warp->id = w;
+    warp->index = machine->nwarps;
+    warp->lanes = threads >= 32 ? MACHINE_ALL_LANES : (1u << threads) - 1;
+    warp->alive = warp->lanes;
+    machine->warps[machine->nwarps++] = warp;
+  }
+}
+
+static void make_registers(Machine *machine) {
+  CoreRun *run = core_run(machine);
+  size_t each = (size_t)core_session(machine)->reg_capacity;
+  run->reg_block = g_malloc0_n(each * (size_t)machine->nwarps, sizeof(MachineReg));
+  for (int i = 0; i < machine->nwarps; i++) {
+    Warp *warp = machine->warps[i];
+    warp->regs = (MachineReg *)run->reg_block + each * (size_t)i;
+    core_strand_new(machine, warp, warp->lanes, 0);
+  }
+}
+
+Machine *core_machine_new(MachineSession *session, const MachineSample *sample,
+                          MachineSchedule schedule, uint64_t max_steps) {
+  KcArena *arena = kc_arena_new();
+  Machine *machine = KC_NEW(arena, Machine);
+  machine->arena = arena;
+  machine->session = session;
+  machine->sample = sample;
+  machine->schedule = schedule;
+  machine->kernel = session->kernel;
+  machine->program = session->program;
+  machine->arch = session->options->arch;
+  machine->max_steps = max_steps;
+  machine->random = UINT64_C(0x853c49e6748fea9b);
+  machine->violations = KC_NEW(arena, IrViolations);
+  machine->violations->arena = session->arena;
+  memcpy(machine->grid, sample->grid, sizeof machine->grid);
+  memcpy(machine->block, sample->block, sizeof machine->block);
+  memcpy(machine->cluster, sample->cluster, sizeof machine->cluster);
+  machine->dynamic_shared = sample->dynamic_shared_known ? sample->dynamic_shared : -1;
+  machine->threads = (int)(sample->block[0] * sample->block[1] * sample->block[2]);
+  machine->cluster_size = (int)(sample->cluster[0] * sample->cluster[1] * sample->cluster[2]);
+  machine->executed = kc_alloc(arena, (size_t)session->kernel->insns.count + 1);
+  CoreRun *run = g_new0(CoreRun, 1);
+  machine->core = run;
+  run->lane_chunks = g_ptr_array_new_with_free_func(g_free);
+  run->param_read = kc_alloc(arena, sample->param_bytes + 8);
+  cluster_position(machine, sample->cluster_index);
+  machine->ctas = KC_NEW_ARRAY(arena, Cta, machine->cluster_size);
+  machine->warps =
+      KC_NEW_ARRAY(arena, Warp *, machine->cluster_size * ((machine->threads + 31) / 32));
+  for (int rank = 0; rank < machine->cluster_size; rank++)
+    make_cta(machine, &machine->ctas[rank], rank);
+  make_registers(machine);
+  return machine;
+}
+
+static void account(Machine *machine) {
+  CoreSession *core = core_session(machine);
+  CoreRun *run = core_run(machine);
+  core->steps += machine->step;
+  size_t bytes = kc_arena_used(machine->arena) + run->lane_bytes +
+                 run->global_size * sizeof(CoreWord) +
+                 (size_t)machine->cluster_size * machine->session->shared_bytes +
+                 (size_t)machine->session->nregs * sizeof(MachineReg) * (size_t)machine->nwarps;
+  if (bytes > core->peak_memory) core->peak_memory = bytes;
+  for (int i = 0; i < machine->kernel->insns.count; i++)
+    core->executed[i] |= machine->executed[i];
+}
+
+void core_machine_free(Machine *machine) {
+  CoreRun *run = core_run(machine);
+  account(machine);
+  for (int rank = 0; rank < machine->cluster_size; rank++) {
+    g_free(machine->ctas[rank].shared);
+    g_free(machine->ctas[rank].shared_known);
+  }
+  g_ptr_array_free(run->lane_chunks, TRUE);
+  if (run->reported) g_hash_table_destroy(run->reported);
+  g_free(run->global);
+  g_free(run->queue);
+  g_free(run->late);
+  g_free(run->reg_block);
+  g_free(run);
+  kc_arena_free(machine->arena);
+}
+
+void core_machine_run(Machine *machine) {
+  CoreSession *core = core_session(machine);
+  core->decisions_used = 0;
+  protocol_init(machine);
+  core_schedule(machine);
+  protocol_finish(machine);
+  core_collect(machine);
+  protocol_free(machine);
+}
+
+/* ---- a session ---- */
+
+static MachineOptions *normal_options(KcArena *arena, const MachineOptions *options) {
+  MachineOptions *out = KC_NEW(arena, MachineOptions);
+  if (options) *out = *options;
+  if (out->max_steps == 0) out->max_steps = DEFAULT_STEPS;
+  if (out->max_time_us == 0) out->max_time_us = DEFAULT_TIME_US;
+  if (out->max_memory == 0) out->max_memory = DEFAULT_MEMORY;
+  return out;
+}
+
+void core_session_init(MachineSession *session, KcArena *arena, const IrProgram *program,
+                       const IrKernel *kernel, const MachineHostFacts *host,
+                       const MachineOptions *options) {
+  CoreSession *core = KC_NEW(arena, CoreSession);
+  *session = (MachineSession){.arena = arena,
+                              .program = program,
+                              .kernel = kernel,
+                              .host = host,
+                              .core = core,
+                              .options = normal_options(arena, options),
+                              .result = KC_NEW(arena, MachineResult)};
+  core->started_us = g_get_monotonic_time();
+  core->not_checked = g_hash_table_new(g_str_hash, g_str_equal);
+  core->maps = g_hash_table_new(NULL, NULL);
+  core->regions = KC_NEW_ARRAY(arena, CoreRegion, kernel->insns.count + 1);
+  core->executed = kc_alloc(arena, (size_t)kernel->insns.count + 1);
+  core_layout(session);
+}
+
+void core_session_free(MachineSession *session) {
+  CoreSession *core = session->core;
+  core_layout_free(session);
+  g_hash_table_destroy(core->not_checked);
+  g_hash_table_destroy(core->maps);
+}
+
+/* ---- samples and schedules ---- */
+
+typedef struct {
+  bool trapped, cut;
+  int64_t phases, generations;
+  int barriers;
+} Outcome;
+
+static void note_cut(MachineSession *session, const Machine *machine) {
+  const char *reason = core_run(machine)->cut_reason;
+  if (machine->trapped) return;
+  session->result->complete = false;
+  core_not_checked(session, "inputs '%s': %s", machine->sample->name, reason);
+}
+
+static Outcome run_once(MachineSession *session, const MachineSample *sample,
+                        MachineSchedule schedule) {
+  Machine *machine = core_machine_new(session, sample, schedule, session->options->max_steps);
+  bool dump = session->options->dump_events && !session->result->event_dump;
+  if (dump) core_run(machine)->dump = g_string_new(NULL);
+  core_machine_run(machine);
+  Outcome out = {.trapped = machine->trapped,
+                 .cut = machine->stopped && !machine->trapped,
+                 .phases = machine->most_phases,
+                 .generations = machine->most_generations,
+                 .barriers = machine->initialised_barriers};
+  if (machine->stopped) note_cut(session, machine);
+  if (!machine->stopped) session->result->ran = true;
+  if (dump) {
+    GString *text = core_run(machine)->dump;
+    session->result->event_dump = kc_strdup(session->arena, text->str);
+    g_string_free(text, TRUE);
+  }
+  core_machine_free(machine);
+  return out;
+}
+
+static bool time_is_up(const MachineSession *session) {
+  const CoreSession *core = session->core;
+  return g_get_monotonic_time() - core->started_us > session->options->max_time_us;
+}
+
+/* The next combination of sides to try: the last decision whose other side has not been tried is
+ * turned over, those behind it are forgotten. */
+static bool next_decisions(CoreSession *core) {
+  while (core->decisions.count > 0) {
+    CoreDecision *last = &core->decisions.items[core->decisions.count - 1];
+    if (!last->both) {
+      last->both = true;
+      last->side = !last->side;
+      return true;
+    }
+    core->decisions.count--;
+  }
+  return false;
+}
+
+/* Runs a sample under one schedule, and again for the other sides of branches that depend on
+ * data. */
+static Outcome run_sides(MachineSession *session, const MachineSample *sample,
+                         MachineSchedule schedule, int *budget) {
+  CoreSession *core = session->core;
+  core->decisions.count = 0;
+  Outcome out = run_once(session, sample, schedule);
+  const IrInsn *branch = core->decisions.count ? core->decisions.items[0].insn : NULL;
+  while (next_decisions(core)) {
+    if (*budget <= 0 || time_is_up(session)) {
+      Machine naming = {.session = session, .program = session->program};
+      core_not_checked(session,
+                       "a condition on data that nobody knows controls synchronisation (%s): not "
+                       "all of its outcomes were run",
+                       machine_line(&naming, branch));
+      break;
+    }
+    --*budget;
+    run_once(session, sample, schedule);
+  }
+  core->decisions.count = 0;
+  return out;
+}
+
+static Outcome run_schedules(MachineSession *session, const MachineSample *sample, int schedules,
+                             int *budget) {
+  static const MachineSchedule order[] = {MACHINE_EAGER, MACHINE_LAZY, MACHINE_LAG, MACHINE_RANDOM};
+  Outcome first = {.trapped = false};
+  for (int i = 0; i < schedules; i++) {
+    if (i > 0 && time_is_up(session)) {
+      session->result->complete = false;
+      core_not_checked(session, "inputs '%s': time limit, %d of %d schedules not run", sample->name,
+                       schedules - i, schedules);
+      break;
+    }
+    Outcome out = run_sides(session, sample, order[i], budget);
+    if (i == 0) first = out;
+    if (out.trapped) break;
+  }
+  return first;
+}
+
+/* Whether the rings went round often enough to show what a second lap breaks. */
+static bool enough(const Outcome *out, int64_t stages) {
+  if (out->trapped) return false;
+  if (out->barriers > 0) return out->phases >= 2;
+  return out->generations >= 2 * stages;
+}
+
+static void run_samples(MachineSession *session, const MachineSamples *samples) {
+  CoreSession *core = session->core;
+  enum { ALL = 4 };
+  int budget = DECISION_RUNS;
+  bool need_more = false, all_trapped = true;
+  for (int i = 0; i < samples->list.count; i++) {
+    const MachineSample *sample = samples->list.items[i];
+    if (i > 0 && time_is_up(session)) {
+      session->result->complete = false;
+      core_not_checked(session, "inputs '%s': time limit", sample->name);
+      continue;
+    }
+    bool divisible = sample->optional && !sample->ragged && core_wants_divisible(core);
+    if (sample->optional && !need_more && !divisible) continue;
+    int schedules = i == 0 || (sample->optional && need_more) ? ALL : 1;
+    Outcome out = run_schedules(session, sample, schedules, &budget);
+    all_trapped &= out.trapped;
+    if (sample->optional && !sample->ragged && !out.trapped) core->divisible_ran = true;
+    if (i == 0)
+      need_more = !enough(&out, samples->stages);
+    else if (sample->optional)
+      need_more = out.trapped;
+  }
+  if (all_trapped)
+    core_not_checked(session, "every input that was tried reaches a trap or a failed assertion");
+}
+
+/* ---- what was left out before it ran ---- */
+
+static void withhold_for_notes(MachineSession *session) {
+  const IrKernel *kernel = session->kernel;
+  Machine naming = {.session = session, .program = session->program};
+  for (int i = 0; i < kernel->notes.count; i++) {
+    const IrNote *note = &kernel->notes.items[i];
+    IrInsn place = {.where = note->where};
+    session->result->complete = false;
+    core_not_checked(session, "%s (%s)", note->text, machine_line(&naming, &place));
+    if (note->may_hide_event) ((CoreSession *)session->core)->partial = true;
+  }
+}
+
+static void count_asm(MachineSession *session) {
+  const IrKernel *kernel = session->kernel;
+  const CoreSession *core = session->core;
+  GHashTable *ran = g_hash_table_new(NULL, NULL);
+  for (int i = 0; i < kernel->insns.count; i++)
+    if (core->executed[i]) g_hash_table_add(ran, GUINT_TO_POINTER(kernel->insns.items[i].where));
+  for (int i = 0; i < kernel->asms.count; i++)
+    session->result->asm_executed +=
+        g_hash_table_contains(ran, GUINT_TO_POINTER(kernel->asms.items[i].where));
+  session->result->asm_total = kernel->asms.count;
+  g_hash_table_destroy(ran);
+}
+
+static void size_shared(MachineSession *session, const MachineSamples *samples) {
+  const CoreSession *core = session->core;
+  uint64_t end = core->static_end;
+  for (int i = 0; i < samples->list.count; i++) {
+    int64_t dynamic = samples->list.items[i]->dynamic_shared;
+    uint64_t last = core->dynamic_base + (uint64_t)(dynamic > 0 ? dynamic : 0);
+    if (last > end) end = last;
+  }
+  uint64_t most = CORE_SHARED_RESERVED + UINT64_C(0x100000);
+  session->shared_bytes = (uint32_t)((end < most ? end : most) + 7) & ~7u;
+}
+
+MachineResult *machine_run(KcArena *arena, const IrProgram *program, const IrKernel *kernel,
+                           const MachineHostFacts *host, const MachineOptions *options,
+                           IrViolations *violations) {
+  MachineSession *session = KC_NEW(arena, MachineSession);
+  core_session_init(session, arena, program, kernel, host, options);
+  CoreSession *core = session->core;
+  MachineResult *result = session->result;
+  result->complete = true;
+  result->tmem_columns = -1;
+  if (kernel->body_lost || kernel->insns.count == 0) {
+    result->complete = false;
+    core_not_checked(session, "the body of the kernel could not be had");
+    core_session_free(session);
+    return result;
+  }
+  withhold_for_notes(session);
+  core_collect_maps(session);
+  MachineSamples *samples = sample_make(session);
+  if (samples->conflict) {
+    ir_violation(violations, "kcheck-assume", kernel, kernel->where, "%s", samples->conflict);
+    result->complete = false;
+    core_not_checked(session, "%s", samples->conflict);
+  }
+  size_shared(session, samples);
+  if (samples->list.count > 0) run_samples(session, samples);
+  core_publish(session, violations);
+  protocol_report(session);
+  if (core->has_dynamic && core->shared_reach > core->dynamic_base)
+    result->dynamic_smem_end = (int64_t)core->shared_reach - core->dynamic_base;
+  count_asm(session);
+  if (result->not_checked.count > 0) result->complete = false;
+  result->steps = core->steps;
+  result->time_us = g_get_monotonic_time() - core->started_us;
+  result->memory = core->peak_memory;
+  core_session_free(session);
+  return result;
+}
