@@ -69,7 +69,7 @@ static void print_rule(const Rule *rule) {
 
 int cmd_explain(int argc, char **argv) {
   KcError error = {0};
-  const GOptionEntry entries[] = {{NULL}};
+  const GOptionEntry entries[] = {G_OPTION_ENTRY_NULL};
   g_auto(GStrv) names = NULL;
   if (!parse_words("explain", "RULE...", entries, argc, argv, &names, &error))
     return cli_fail(&error);

@@ -64,7 +64,8 @@ int cmd_rules(int argc, char **argv) {
   KcError error = {0};
   g_autofree char *format = NULL;
   const GOptionEntry entries[] = {
-      {"format", 0, 0, G_OPTION_ARG_STRING, &format, "text or json", "FORMAT"}, {NULL}};
+      {"format", 0, 0, G_OPTION_ARG_STRING, &format, "text or json", "FORMAT"},
+      G_OPTION_ENTRY_NULL};
   g_auto(GStrv) families = NULL;
   if (!parse_words("rules", "[FAMILY...]", entries, argc, argv, &families, &error))
     return cli_fail(&error);

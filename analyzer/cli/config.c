@@ -342,7 +342,6 @@ bool configs_apply(Configs *configs, const char *path, const char *explicit_path
 
 bool config_read_launches(const char *path, Settings *settings, KcError *error) {
   static const char *const known[] = {"launches", "tensormaps", "events", "assume", NULL};
-  g_autoptr(Configs) configs = configs_new();
   g_autofree char *text = NULL;
   gsize length = 0;
   if (!files_read(path, &text, &length, error)) return false;

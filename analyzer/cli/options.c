@@ -50,7 +50,7 @@ static void add_target_options(GOptionContext *context) {
   const GOptionEntry entries[] = {
       WORDS("arch", "sm_100", "GPU with its full feature set (repeatable; default sm_90a)"),
       WORDS("target", "sm_100", "exactly what nvcc is given (repeatable)"),
-      {NULL},
+      G_OPTION_ENTRY_NULL,
   };
   parse_add_entries(context, entries);
 }
@@ -67,7 +67,7 @@ static void add_parse_options(GOptionContext *context, CliOptions *o, Switches *
            "folder of compile_commands.json"),
       TEXT("cuda-path", 0, settings.cuda_path, "DIR", "use the headers of this CUDA toolkit"),
       SWITCH("ptx", 0, ptx, "also compile with nvcc and check the PTX"),
-      {NULL},
+      G_OPTION_ENTRY_NULL,
   };
   parse_add_entries(context, entries);
 }
@@ -85,7 +85,7 @@ static void add_run_options(GOptionContext *context, CliOptions *o, Switches *s)
       TEXT("fail-on", 0, settings.fail_on, "LEVEL", "error, warning (default), advice or never"),
       SWITCH("strict", 0, strict, "exit with 2 when a kernel was not fully checked"),
       TEXT("stdin-filename", 0, stdin_filename, "NAME", "name of the file read from `-`"),
-      {NULL},
+      G_OPTION_ENTRY_NULL,
   };
   parse_add_entries(context, entries);
 }
@@ -101,7 +101,7 @@ static void add_output_options(GOptionContext *context, CliOptions *o, Switches 
       SWITCH("statistics", 0, statistics, "count findings a rule"),
       SWITCH("timing", 0, timing, "time of each stage"),
       TEXT("dump", 0, dump, "WHAT", "ir, events or model: print a stage's result and stop"),
-      {NULL},
+      G_OPTION_ENTRY_NULL,
   };
   parse_add_entries(context, entries);
 }
@@ -119,7 +119,7 @@ static void add_life_options(GOptionContext *context, CliOptions *o, Switches *s
       {"timeout", 0, 0, G_OPTION_ARG_DOUBLE, &o->timeout_s, "time limit of a file", "SECONDS"},
       {"memory-limit", 0, 0, G_OPTION_ARG_INT, &o->memory_mb, "memory limit of a file", "MB"},
       SWITCH("no-cache", 0, no_cache, "accepted; nothing is cached on disk"),
-      {NULL},
+      G_OPTION_ENTRY_NULL,
   };
   parse_add_entries(context, entries);
 }
@@ -128,7 +128,7 @@ static void add_trace_options(GOptionContext *context, CliOptions *o) {
   const GOptionEntry entries[] = {
       TEXT("html", 0, html, "FILE", "write the trace as a page"),
       TEXT("svg", 0, svg, "FILE", "write the trace as a picture"),
-      {NULL},
+      G_OPTION_ENTRY_NULL,
   };
   parse_add_entries(context, entries);
 }
