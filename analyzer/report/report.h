@@ -19,6 +19,7 @@ typedef struct ReportFile {
   GPtrArray *errors;   /* char*: "kernel.cu:3:1: error: ..." printed on stderr, exit status 2 */
   int exit_status;     /* 0, 1, 2 of this file alone */
   bool toolkit_headers;
+  bool default_arch; /* nobody named a target: `archs` is the default, and the summary says so */
   int64_t time_us;
   json_t *timing; /* stage -> microseconds, or NULL */
 } ReportFile;
@@ -33,9 +34,15 @@ typedef struct ReportOptions {
   const char *docs_base;
 } ReportOptions;
 
+/* An empty report; report_free frees its files (report_file_free) and findings with it. */
 Report *report_new(void);
 void report_free(Report *report);
-/* The worker sends its file's part as JSON; the parent reads it back. */
+ReportKernel *report_kernel_new(const char *name, const char *instantiation, const char *status);
+void report_kernel_free(ReportKernel *kernel);
+ReportFile *report_file_new(const char *path, const char *status);
+void report_file_free(ReportFile *file);
+/* The worker sends its file's part as JSON; the parent reads it back: report_from_json adds what
+ * `json` holds to `into`, or fails at the first field that is missing or of the wrong type. */
 json_t *report_to_json(const Report *report);
 bool report_from_json(Report *into, const json_t *json, KcError *error);
 

@@ -52,10 +52,16 @@ static char *url_of(const Apply *apply, const Rule *rule) {
   return g_strdup_printf("%s%srules/%s.html", base ? base : "", slash, rule->id);
 }
 
+/* A message and a help are one line each, whatever an engine wrote. */
+static char *one_line(const char *text) {
+  return g_strdelimit(g_strdup(text), "\n\r\t", ' ');
+}
+
 static Finding *start(const Apply *apply, const Rule *rule, Severity severity) {
   Finding *finding = finding_new();
   finding->rule = g_strdup(rule->id);
   finding->severity = severity;
+  finding->file = g_strdup(apply->program->path);
   finding->confidence = g_strdup("proved");
   finding->help = g_strdup(rule->help);
   finding->page = g_strdup(rule->page);
@@ -88,10 +94,10 @@ static void apply_violation(Apply *apply, const IrViolation *v) {
   if (v->kernel) finding->kernel = g_strdup(v->kernel->instantiation);
   if (known && rule->message) finding->message = message_fill(rule->message, v);
   if (!known) finding->message = g_strdup_printf("%s: %s", v->kind, v->message);
-  if (!finding->message) finding->message = g_strdup(v->message);
+  if (!finding->message) finding->message = one_line(v->message);
   if (v->help) {
     g_free(finding->help);
-    finding->help = g_strdup(v->help);
+    finding->help = one_line(v->help);
   }
   copy_inputs(v, finding);
   finding->witness_text = joined_witness(v);

@@ -27,6 +27,7 @@ void finding_free(Finding *finding) {
   if (!finding) return;
   g_free(finding->rule);
   g_free(finding->confidence);
+  g_free(finding->file);
   g_free(finding->path);
   g_free(finding->kernel);
   g_free(finding->source);

@@ -50,6 +50,7 @@ typedef struct Finding {
   char *rule;
   Severity severity;
   char *confidence; /* "proved" | "inferred" */
+  char *file;       /* the file that was checked; `path` is another when it stands in a header */
   char *path;
   int line, column, end_line, end_column; /* 1-based; columns in UTF-8 bytes; end exclusive */
   char *kernel;                           /* instantiation, or NULL */
