@@ -1,4 +1,5 @@
-/* budget: shared memory, registers, tensor memory, occupancy and launch limits of a kernel. */
+/* budget: shared memory, registers, tensor memory, occupancy and launch limits of a kernel: what
+ * arithmetic over declarations, launches and attributes can decide, without a run. */
 #ifndef KC_BUDGET_BUDGET_H
 #define KC_BUDGET_BUDGET_H
 
