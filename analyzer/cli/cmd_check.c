@@ -175,7 +175,7 @@ static void move_all(GPtrArray *to, GPtrArray *from) {
 
 /* One report of all files; returns the highest exit status. */
 static int collect(CliRun *run, Report *report) {
-  int status = run->errors->len > 0 ? CLI_FAILED : CLI_CLEAN;
+  int status = CLI_CLEAN;
   for (guint i = 0; i < run->results->len; i++) {
     JobResult *result = run->results->pdata[i];
     for (guint f = 0; f < result->report->files->len; f++) {
@@ -225,7 +225,7 @@ static bool print_dumps(CliRun *run, const CliOptions *options, int *status, KcE
     const JobResult *result = run->results->pdata[i];
     if (result->output) g_string_append(text, result->output);
   }
-  if (run->refused->len + run->errors->len > 0) *status = CLI_FAILED;
+  if (run->refused->len > 0) *status = CLI_FAILED;
   return run_write(options, text->str, text->len, error);
 }
 

@@ -50,7 +50,7 @@ static void walk_folder(Walk *walk, const char *folder, int depth) {
   }
 }
 
-void files_discover(char *const *paths, GPtrArray *files, GPtrArray *errors) {
+void files_discover(char *const *paths, GPtrArray *files, FilesRefuse *refuse, void *user) {
   g_autoptr(GHashTable) seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
   Walk walk = {.files = files, .seen = seen};
   for (; paths && *paths; paths++) {
@@ -58,15 +58,11 @@ void files_discover(char *const *paths, GPtrArray *files, GPtrArray *errors) {
     if (strcmp(*paths, "-") == 0) {
       add_file(&walk, *paths);
     } else if (stat(*paths, &info) != 0) {
-      g_ptr_array_add(errors,
-                      g_strdup_printf("%s: error: %s", *paths,
-                                      errno == ENOENT ? "no such file" : g_strerror(errno)));
+      refuse(*paths, errno == ENOENT ? "no such file" : g_strerror(errno), user);
     } else if (S_ISDIR(info.st_mode)) {
       walk.found = 0;
       walk_folder(&walk, *paths, 0);
-      if (walk.found == 0)
-        g_ptr_array_add(
-            errors, g_strdup_printf("%s: error: no .cu, .cuh or .ptx file in this folder", *paths));
+      if (walk.found == 0) refuse(*paths, "no .cu, .cuh or .ptx file in this folder", user);
     } else {
       add_file(&walk, *paths);
     }

@@ -4,10 +4,13 @@
 
 #include <glib.h>
 
+/* Called for a path that can't be used, with the reason. */
+typedef void FilesRefuse(const char *path, const char *reason, void *user);
+
 /* Expands `paths` in order (folders sorted by name, hidden folders and symbolic links to folders
  * left out, each path once) into `files` (char*). What can't be used (a folder without kernels, a
- * path that isn't there) becomes a line in `errors` (char*), and the others go on. */
-void files_discover(char *const *paths, GPtrArray *files, GPtrArray *errors);
+ * path that isn't there) goes to `refuse`, and the others go on. */
+void files_discover(char *const *paths, GPtrArray *files, FilesRefuse *refuse, void *user);
 
 /* Reads a source file whole. Returns false with `error` when it can't be read, is a folder, is
  * larger than 1 GB, or is not text (a NUL byte; the place is given). Caller frees `*text`. */

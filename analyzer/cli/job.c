@@ -49,8 +49,8 @@ static void resolve_targets(Job *job) {
     if (arch) job_add_target(job, arch->name, true);
   }
   /* A PTX module names its target itself; the worker reads it there. */
-  if (job->targets->len == 0 && !g_str_has_suffix(job->path, ".ptx"))
-    job_add_target(job, DEFAULT_ARCH, false);
+  job->default_arch = job->targets->len == 0 && !g_str_has_suffix(job->path, ".ptx");
+  if (job->default_arch) job_add_target(job, DEFAULT_ARCH, false);
 }
 
 static bool add_compile_command(Job *job, const char *database, GHashTable *compdbs,
@@ -111,10 +111,11 @@ char *job_to_request(const Job *job) {
     json_array_append_new(targets, json_pack("[sb]", target->arch, target->exact));
   }
   json_t *json =
-      json_pack("{ss ss so so ss* ss* sb sb sI sI}", "command", job->command, "path", job->path,
+      json_pack("{ss ss so so ss* ss* sb sb sb sI sI}", "command", job->command, "path", job->path,
                 "settings", settings_to_json(&job->settings), "targets", targets, "dump", job->dump,
-                "extra", job->extra, "strict", job->strict, "has_text", job->text != NULL,
-                "timeout_us", (json_int_t)job->timeout_us, "memory", (json_int_t)job->memory);
+                "extra", job->extra, "strict", job->strict, "default_arch", job->default_arch,
+                "has_text", job->text != NULL, "timeout_us", (json_int_t)job->timeout_us, "memory",
+                (json_int_t)job->memory);
   char *dumped = json ? json_dumps(json, JSON_COMPACT) : NULL;
   char *request = dumped ? g_strconcat(dumped, "\n", NULL) : NULL;
   free(dumped);
@@ -132,6 +133,7 @@ Job *job_from_request(const char *request, gsize length) {
   job->dump = g_strdup(json_string_value(json_object_get(json, "dump")));
   job->extra = g_strdup(json_string_value(json_object_get(json, "extra")));
   job->strict = json_is_true(json_object_get(json, "strict"));
+  job->default_arch = json_is_true(json_object_get(json, "default_arch"));
   job->timeout_us = json_integer_value(json_object_get(json, "timeout_us"));
   job->memory = (size_t)json_integer_value(json_object_get(json, "memory"));
   settings_from_json(&job->settings, json_object_get(json, "settings"));

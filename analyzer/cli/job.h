@@ -24,6 +24,7 @@ typedef struct Job {
   gsize length;
   Settings settings;
   GPtrArray *targets; /* JobTarget* */
+  bool default_arch;  /* nobody named a target */
   char *dump;         /* --dump, or NULL */
   char *extra;        /* the command's own argument ("41" of repro FILE:LINE), or NULL */
   bool strict;

@@ -7,12 +7,6 @@
 #include "cli/files.h"
 #include "cli/verdict.h"
 
-static void free_report_file(gpointer data) {
-  Report *holder = report_new();
-  g_ptr_array_add(holder->files, data);
-  report_free(holder);
-}
-
 static void read_stdin(Job *job) {
   GString *text = g_string_new(NULL);
   char buffer[65536];
@@ -23,10 +17,17 @@ static void read_stdin(Job *job) {
 }
 
 static void refuse(CliRun *run, const char *path, KcError *error) {
-  ReportFile *file = verdict_file_new(path);
+  g_autofree char *shown = g_utf8_make_valid(path, -1);
+  ReportFile *file = report_file_new(shown, "failed");
   verdict_failed(file, error);
   g_ptr_array_add(run->refused, file);
   kc_error_clear(error);
+}
+
+static void refuse_path(const char *path, const char *reason, void *user) {
+  KcError error = {0};
+  kc_fail(&error, path, 0, 0, "%s", reason);
+  refuse(user, path, &error);
 }
 
 static void add_job(CliRun *run, const char *command, const char *extra, const char *path,
@@ -36,8 +37,7 @@ static void add_job(CliRun *run, const char *command, const char *extra, const c
   if (from_stdin) path = options->stdin_filename ? options->stdin_filename : "<stdin>";
   Job *job = job_new(command, path, options, run->configs, compdbs, &error);
   if (!job) {
-    g_autofree char *shown = g_utf8_make_valid(path, -1);
-    refuse(run, shown, &error);
+    refuse(run, path, &error);
     return;
   }
   job->extra = g_strdup(extra);
@@ -47,13 +47,12 @@ static void add_job(CliRun *run, const char *command, const char *extra, const c
 
 void run_files(CliRun *run, const char *command, const char *extra, const CliOptions *options) {
   *run = (CliRun){.jobs = g_ptr_array_new_with_free_func((GDestroyNotify)job_free),
-                  .refused = g_ptr_array_new_with_free_func(free_report_file),
-                  .errors = g_ptr_array_new_with_free_func(g_free),
+                  .refused = g_ptr_array_new_with_free_func((GDestroyNotify)report_file_free),
                   .configs = configs_new()};
   g_autoptr(GPtrArray) files = g_ptr_array_new_with_free_func(g_free);
   g_autoptr(GHashTable) compdbs =
       g_hash_table_new_full(g_str_hash, g_str_equal, g_free, (GDestroyNotify)compdb_free);
-  files_discover(options->paths, files, run->errors);
+  files_discover(options->paths, files, refuse_path, run);
   for (guint i = 0; i < files->len; i++)
     add_job(run, command, extra, files->pdata[i], options, compdbs);
   run->results = workers_run(run->jobs, options->jobs);
@@ -69,7 +68,6 @@ void run_clear(CliRun *run) {
   g_ptr_array_unref(run->jobs);
   g_ptr_array_unref(run->results);
   g_ptr_array_unref(run->refused);
-  g_ptr_array_unref(run->errors);
   configs_free(run->configs);
   *run = (CliRun){0};
 }
@@ -82,7 +80,6 @@ static void print_once(GHashTable *printed, const GPtrArray *lines) {
 
 bool run_print_errors(const CliRun *run, bool verbose) {
   g_autoptr(GHashTable) printed = g_hash_table_new(g_str_hash, g_str_equal);
-  print_once(printed, run->errors);
   for (guint i = 0; i < run->refused->len; i++)
     print_once(printed, ((const ReportFile *)run->refused->pdata[i])->errors);
   for (guint i = 0; i < run->results->len; i++) {

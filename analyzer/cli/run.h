@@ -10,8 +10,7 @@
 typedef struct CliRun {
   GPtrArray *jobs;    /* Job*: the files that could be started on */
   GPtrArray *results; /* JobResult*: one a job */
-  GPtrArray *refused; /* ReportFile*: files whose settings are wrong */
-  GPtrArray *errors;  /* char*: lines that belong to no file that is in the report */
+  GPtrArray *refused; /* ReportFile*: paths that are not there, files whose settings are wrong */
   Configs *configs;
 } CliRun;
 

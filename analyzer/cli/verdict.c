@@ -6,25 +6,6 @@
 
 enum { MAX_REASONS = 40 };
 
-static void kernel_free(gpointer data) {
-  ReportKernel *kernel = data;
-  g_free(kernel->name);
-  g_free(kernel->instantiation);
-  g_free(kernel->status);
-  g_ptr_array_unref(kernel->not_checked);
-  g_free(kernel);
-}
-
-ReportFile *verdict_file_new(const char *path) {
-  ReportFile *file = g_new0(ReportFile, 1);
-  file->path = g_strdup(path);
-  file->status = g_strdup("checked");
-  file->archs = g_ptr_array_new_with_free_func(g_free);
-  file->kernels = g_ptr_array_new_with_free_func(kernel_free);
-  file->errors = g_ptr_array_new_with_free_func(g_free);
-  return file;
-}
-
 void verdict_failed(ReportFile *file, const KcError *error) {
   g_free(file->status);
   file->status = g_strdup("failed");
@@ -86,11 +67,7 @@ static void add_kernel(ReportFile *file, const Analysis *a, int k) {
   const IrKernel *kernel = a->program->kernels.items[k];
   ReportKernel *out = find_kernel(file, kernel->instantiation);
   if (!out) {
-    out = g_new0(ReportKernel, 1);
-    out->name = g_strdup(kernel->name);
-    out->instantiation = g_strdup(kernel->instantiation);
-    out->status = g_strdup("checked");
-    out->not_checked = g_ptr_array_new_with_free_func(g_free);
+    out = report_kernel_new(kernel->name, kernel->instantiation, "checked");
     g_ptr_array_add(file->kernels, out);
   }
   const char *status = judge(out, a, k);
@@ -104,11 +81,7 @@ static void add_kernel(ReportFile *file, const Analysis *a, int k) {
 static void add_lost(ReportFile *file, const Analysis *a) {
   if (a->program->kernels.count > 0 || a->program->global_kernels_seen == 0) return;
   if (find_kernel(file, "(unnamed)")) return;
-  ReportKernel *out = g_new0(ReportKernel, 1);
-  out->name = g_strdup("(unnamed)");
-  out->instantiation = g_strdup("(unnamed)");
-  out->status = g_strdup("skipped");
-  out->not_checked = g_ptr_array_new_with_free_func(g_free);
+  ReportKernel *out = report_kernel_new("(unnamed)", "(unnamed)", "skipped");
   g_ptr_array_add(out->not_checked,
                   g_strdup_printf("%d kernels are declared and none could be lowered",
                                   a->program->global_kernels_seen));

@@ -15,7 +15,6 @@ void verdict_add(ReportFile *file, const Analysis *analysis);
  * added to file->errors: the run could not do its work (exit status 2). */
 void verdict_close(ReportFile *file, bool strict);
 
-ReportFile *verdict_file_new(const char *path);
 /* The file as one that could not be read, for the reason `error` gives. */
 void verdict_failed(ReportFile *file, const KcError *error);
 

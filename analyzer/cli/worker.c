@@ -99,7 +99,8 @@ static bool run_target(const Job *job, const JobTarget *target, const Rules *rul
 
 static void run_job(Job *job, Report *report, GString *output) {
   KcError error = {0};
-  ReportFile *file = verdict_file_new(job->path);
+  ReportFile *file = report_file_new(job->path, "checked");
+  file->default_arch = job->default_arch;
   g_ptr_array_add(report->files, file);
   Rules *rules = rules_load(&error);
   if (!rules || !prepare(job, &error)) {

@@ -226,7 +226,7 @@ static void finish(Worker *w, const Job *job, JobResult *result) {
   if (!ended || !read_answer(w, result, &error)) {
     kc_error_clear(&error);
     diagnose(w, job, &error);
-    ReportFile *file = verdict_file_new(job->path);
+    ReportFile *file = report_file_new(job->path, "checked");
     verdict_failed(file, &error);
     for (guint i = 0; i < job->targets->len; i++)
       g_ptr_array_add(file->archs, g_strdup(((JobTarget *)job->targets->pdata[i])->arch));
@@ -255,7 +255,7 @@ JobResult *workers_run_one(const Job *job) {
     talk(&w);
     finish(&w, job, result);
   } else {
-    ReportFile *file = verdict_file_new(job->path);
+    ReportFile *file = report_file_new(job->path, "checked");
     verdict_failed(file, &error);
     g_ptr_array_add(result->report->files, file);
     kc_error_clear(&error);
