@@ -41,9 +41,9 @@ static json_t *related_json(const Finding *f) {
 
 static json_t *fixes_json(const Finding *f) {
   g_autofree char *uri = report_relative_uri(f->path);
-  json_t *region =
-      json_pack("{si si si si}", "startLine", f->fix_line, "startColumn", f->fix_column, "endLine",
-                f->fix_end_line, "endColumn", f->fix_end_column);
+  /* The text of the fix's line is known only where it is the finding's own. */
+  json_t *region = region_json(f->fix_line == f->line ? f->source : NULL, f->fix_line,
+                               f->fix_column, f->fix_end_line, f->fix_end_column);
   return json_pack("[{s{ss} s[{s{ss} s[{so s{ss}}]}]}]", "description", "text", f->help,
                    "artifactChanges", "artifactLocation", "uri", uri, "replacements",
                    "deletedRegion", region, "insertedContent", "text", f->fix_text);
