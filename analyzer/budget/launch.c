@@ -158,8 +158,8 @@ static void check_strands(const Budget *b, const BudgetLaunch *launch, const Bud
           all = b->arch->max_threads_per_sm;
   if (threads <= 0 || threads > b->arch->max_threads_per_block) return;
   bool alone = out->row.smem_total > b->arch->smem_per_sm / 2 || b->setmaxnregs > 0 ||
-               out->tmem_columns == b->arch->tmem_columns || budget_cluster(b, launch) > 1 ||
-               b->kernel->min_blocks == 1;
+               (out->tmem_columns > 0 && out->tmem_columns == b->arch->tmem_columns) ||
+               budget_cluster(b, launch) > 1 || b->kernel->min_blocks == 1;
   int64_t used = all / threads * threads;
   if (alone || used * 4 > all * 3) return;
   ir_violation(b->violations, "perf-block-size-strands-sm", b->kernel, launch->where,
