@@ -117,10 +117,7 @@ static bool parse_plain(Reader *reader, IsaOperand *operand) {
     case '_': operand->accepts |= ISA_ACCEPT_SINK; break;
     case 'x': operand->accepts |= ISA_ACCEPT_FLOAT; break;
     case '/': break; /* between widths */
-    case 'b':
-    case 'f':
-    case 'u':
-    case 's': operand->cls = reader->at[-1]; break;
+    case 'f': operand->any_class = true; break;
     default: return fail(reader, "unknown letter in the kinds of an operand");
     }
   }
@@ -149,8 +146,8 @@ static bool parse_list(Reader *reader, char close, IsaOperand *operand) {
 static bool parse_address(Reader *reader, IsaOperand *operand) {
   operand->kind = ISA_ADDRESS;
   blanks(reader);
-  const char *role = word(reader, ",]");
-  operand->role = role;
+  operand->role = word(reader, ":,]");
+  if (take(reader, ':')) operand->widths = (int)strtol(reader->at, (char **)&reader->at, 10);
   if (take(reader, ']')) return true;
   return take(reader, ',') && parse_list(reader, ']', operand);
 }

@@ -33,7 +33,7 @@ typedef struct IsaArg {
   int bits; /* register width; 0: unknown */
   char cls; /* 'b', 'u', 's', 'f', or 0: unknown */
   bool negated;
-  int64_t value; /* immediates */
+  int64_t value; /* immediates; offset of an address */
   const struct IsaArg *list;
   int count;
 } IsaArg;
@@ -63,8 +63,8 @@ typedef struct IsaOperand {
   const char *role;  /* of the event; "-" when the event has no use for it */
   int accepts;       /* ISA_ACCEPT_... */
   int widths;        /* bit mask of register widths in bits (8 | 16 | 32 | 64 | 128); 0: any */
-  char cls;          /* 'f', 'b' ...: the register class demanded; 0: any */
-  const char *range; /* of immediates: "0..15", "32..512/32", "4|8|16"; NULL: any */
+  bool any_class;    /* registers declared as float are welcome too */
+  const char *range; /* of immediates: "0..15", "32..512/32", "4|8|16", "0..size"; NULL: any */
   const char *count; /* vectors: "4", "n/2", "num*2"; NULL: any */
   bool optional;
   const char *when;              /* present exactly when the modifier is; NULL: always */

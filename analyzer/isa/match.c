@@ -240,12 +240,28 @@ static bool accepts_register(Match *match, const IsaOperand *operand, const IsaA
   if (!(operand->accepts & ISA_ACCEPT_REGISTER) || arg->negated)
     return wrong_kind(match, operand, arg, index);
   bool width = !arg->bits || !operand->widths || (operand->widths & arg->bits);
-  bool cls = !arg->cls || !operand->cls || arg->cls == 'b' || operand->cls == arg->cls ||
-             (operand->cls == 'u' && arg->cls == 's') || (operand->cls == 's' && arg->cls == 'u');
-  if (operand->cls == 'b' && arg->cls && arg->cls != 'b') cls = false;
+  bool cls = arg->cls != 'f' || operand->any_class;
   if (width && cls) return true;
   wrong_kind(match, operand, arg, index);
   match->verdict.fault = ISA_OPERAND_WIDTH;
+  return false;
+}
+
+/* Puts the value of the operand that a range names in its place ("0..size"); false when that is not
+ * known. */
+static bool resolve_range(const Match *match, const char *range, char *out, size_t size) {
+  size_t letters = strcspn(range, "abcdefghijklmnopqrstuvwyz"), length = strlen(range);
+  if (letters >= length || strstr(range, "0x")) {
+    snprintf(out, size, "%s", range);
+    return true;
+  }
+  for (int i = 0; i < match->call->nargs && i < MAX_ARGS; i++) {
+    const IsaOperand *bound = match->bound[i];
+    if (!bound || strcmp(bound->role, range + letters) != 0) continue;
+    if (match->call->args[i].kind != ISA_ARG_IMMEDIATE) return false;
+    snprintf(out, size, "%.*s%lld", (int)letters, range, (long long)match->call->args[i].value);
+    return true;
+  }
   return false;
 }
 
@@ -253,8 +269,6 @@ static bool accepts_plain(Match *match, const IsaOperand *operand, const IsaArg 
   switch (arg->kind) {
   case ISA_ARG_UNKNOWN: return true;
   case ISA_ARG_REGISTER: return accepts_register(match, operand, arg, index);
-  case ISA_ARG_SPECIAL:
-    return (operand->accepts & ISA_ACCEPT_REGISTER) || wrong_kind(match, operand, arg, index);
   case ISA_ARG_PREDICATE:
     if (!(operand->accepts & ISA_ACCEPT_PREDICATE) ||
         (arg->negated && !(operand->accepts & ISA_ACCEPT_NEGATION)))
@@ -262,18 +276,21 @@ static bool accepts_plain(Match *match, const IsaOperand *operand, const IsaArg 
     return true;
   case ISA_ARG_IMMEDIATE: {
     if (!(operand->accepts & ISA_ACCEPT_IMMEDIATE)) return wrong_kind(match, operand, arg, index);
-    if (!operand->range || match->any_range || isa_in_range(operand->range, arg->value))
+    if (!operand->range || match->any_range) return true;
+    char name[96], range[96], bounds[96];
+    if (!resolve_range(match, operand->range, bounds, sizeof bounds) ||
+        isa_in_range(bounds, arg->value))
       return true;
-    char name[96], range[96];
     full_name(match->form, name, sizeof name);
     say(match, ISA_OPERAND_RANGE, -1, index, "operand %d of %s is %lld; it must be %s", index + 1,
-        name, (long long)arg->value, range_text(operand->range, range, sizeof range));
+        name, (long long)arg->value, range_text(bounds, range, sizeof range));
     return false;
   }
   case ISA_ARG_FLOAT:
     return (operand->accepts & ISA_ACCEPT_FLOAT) || wrong_kind(match, operand, arg, index);
   case ISA_ARG_SINK:
     return (operand->accepts & ISA_ACCEPT_SINK) || wrong_kind(match, operand, arg, index);
+  case ISA_ARG_SPECIAL: /* only mov takes one */
   case ISA_ARG_SYMBOL:
   case ISA_ARG_ADDRESS:
   case ISA_ARG_VECTOR:
@@ -301,10 +318,23 @@ static bool accepts_vector(Match *match, const IsaOperand *operand, const IsaArg
 
 static bool accepts_address(Match *match, const IsaOperand *operand, const IsaArg *arg, int index) {
   if (arg->kind != ISA_ARG_ADDRESS) return wrong_kind(match, operand, arg, index);
-  const IsaArg *base = &arg->list[0];
-  if (base->kind == ISA_ARG_REGISTER && base->bits && base->bits != 32 && base->bits != 64) {
-    IsaOperand wide = {.accepts = ISA_ACCEPT_REGISTER, .widths = 32 | 64};
-    return wrong_kind(match, &wide, base, index);
+  const IsaArg *base = &arg->list[0]; /* any width will do; ptxas takes even 16 bits */
+  bool no_address = base->kind == ISA_ARG_PREDICATE || base->kind == ISA_ARG_IMMEDIATE ||
+                    base->kind == ISA_ARG_FLOAT || base->kind == ISA_ARG_SPECIAL ||
+                    (base->kind == ISA_ARG_REGISTER && (base->cls == 'f' || base->bits == 128));
+  bool narrow = base->kind == ISA_ARG_REGISTER && base->bits && operand->widths &&
+                !(operand->widths & base->bits);
+  if (no_address || narrow) {
+    IsaOperand wanted = {.accepts = ISA_ACCEPT_REGISTER,
+                         .widths = operand->widths ? operand->widths : 32 | 64};
+    return wrong_kind(match, &wanted, base, index);
+  }
+  if (arg->value != 0 && operand->nlist > 0) {
+    char name[96];
+    full_name(match->form, name, sizeof name);
+    say(match, ISA_OPERAND_KIND, -1, index, "the address of operand %d of %s takes no offset",
+        index + 1, name);
+    return false;
   }
   if (arg->count - 1 != operand->nlist) {
     char name[96];

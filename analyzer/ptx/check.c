@@ -65,6 +65,7 @@ static IsaArg arg_of(PtxLowering *lowering, const PtxOperand *operand) {
     arg.kind = operand->kind == PTX_ADDRESS  ? ISA_ARG_ADDRESS
                : operand->kind == PTX_VECTOR ? ISA_ARG_VECTOR
                                              : ISA_ARG_PAIR;
+    arg.value = operand->value;
     arg.list = args_of(lowering, operand->list, operand->count);
     arg.count = operand->count;
     break;
