@@ -49,7 +49,7 @@ static void resolve_targets(Job *job) {
     if (arch) job_add_target(job, arch->name, true);
   }
   /* A PTX module names its target itself; the worker reads it there. */
-  job->default_arch = job->targets->len == 0 && !g_str_has_suffix(job->path, ".ptx");
+  job->default_arch = job->targets->len == 0 && !job->is_ptx;
   if (job->default_arch) job_add_target(job, DEFAULT_ARCH, false);
 }
 
@@ -92,6 +92,7 @@ Job *job_new(const char *command, const char *path, const CliOptions *options, C
   g_autoptr(Job) job = job_alloc();
   job->command = g_strdup(command);
   job->path = g_strdup(path);
+  job->is_ptx = g_str_has_suffix(path, ".ptx");
   job->dump = g_strdup(options->dump);
   job->strict = options->strict;
   if (!g_utf8_validate(path, -1, NULL)) {
@@ -130,6 +131,7 @@ Job *job_from_request(const char *request, gsize length) {
   Job *job = job_alloc();
   job->command = g_strdup(json_string_value(json_object_get(json, "command")));
   job->path = g_strdup(json_string_value(json_object_get(json, "path")));
+  job->is_ptx = g_str_has_suffix(job->path, ".ptx");
   job->dump = g_strdup(json_string_value(json_object_get(json, "dump")));
   job->extra = g_strdup(json_string_value(json_object_get(json, "extra")));
   job->strict = json_is_true(json_object_get(json, "strict"));

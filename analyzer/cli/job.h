@@ -22,6 +22,7 @@ typedef struct Job {
   char *path;    /* as given on the command line */
   char *text;    /* contents when they came from standard input, or NULL */
   gsize length;
+  bool is_ptx; /* the text is a PTX module: the file is one, or nvcc made it (--ptx) */
   Settings settings;
   GPtrArray *targets; /* JobTarget* */
   bool default_arch;  /* nobody named a target */

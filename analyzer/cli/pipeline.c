@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#include "cli/files.h"
 #include "cli/limits.h"
 #include "cli/strv.h"
 #include "cuda/cuda.h"
@@ -122,18 +121,12 @@ static bool load_cuda(Run *run) {
 static bool load_ptx(Run *run) {
   Analysis *a = run->analysis;
   begin_stage(run, "parse", NULL);
-  const char *text = run->job->text;
-  gsize length = run->job->length;
-  if (!text) {
-    if (!files_read(run->job->path, &a->text, &length, run->error)) return false;
-    text = a->text;
-  }
   a->program = ir_program_new(a->arena, run->job->path, a->arch->name);
-  return ptx_load_module(a->program, text, length, &a->violations, run->error);
+  return ptx_load_module(a->program, run->job->text, run->job->length, &a->violations, run->error);
 }
 
 static bool load(Run *run) {
-  bool loaded = g_str_has_suffix(run->job->path, ".ptx") ? load_ptx(run) : load_cuda(run);
+  bool loaded = run->job->is_ptx ? load_ptx(run) : load_cuda(run);
   return loaded && ir_verify(run->analysis->program, run->error);
 }
 
@@ -273,6 +266,5 @@ void pipeline_clear(Analysis *a) {
   if (a->findings) g_ptr_array_unref(a->findings);
   json_decref(a->timing);
   kc_arena_free(a->arena);
-  g_free(a->text);
   *a = (Analysis){0};
 }

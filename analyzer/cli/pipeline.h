@@ -23,16 +23,15 @@ typedef struct Analysis {
   BudgetKernel *budgets;    /* a kernel: its budget */
   IrViolations violations;
   GPtrArray *findings; /* Finding*, sorted */
-  char *text;          /* the file, when the pipeline had to read it (PTX) */
   json_t *timing;      /* stage -> microseconds */
-  int64_t started_us;
 } Analysis;
 
 /* Told the name of each stage before it starts: a parent can then say where a worker died. */
 typedef void PipelineProgress(const char *stage, const char *detail);
 
-/* Runs every stage. `analysis` must be zeroed; free it with pipeline_clear in any case. Returns
- * false with `error` when the file could not be read or has a syntax error. */
+/* Runs every stage on the text of `job`, which must be there. `analysis` must be zeroed; free it
+ * with pipeline_clear in any case. Returns false with `error` when the file could not be read or
+ * has a syntax error. */
 bool pipeline_run(Analysis *analysis, const Job *job, const JobTarget *target, const Rules *rules,
                   PipelineProgress *progress, KcError *error);
 /* Whether kernel `k` ran with nothing missing: all of it was lowered and no run was cut. */

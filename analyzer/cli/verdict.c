@@ -9,7 +9,8 @@ enum { MAX_REASONS = 40 };
 void verdict_failed(ReportFile *file, const KcError *error) {
   g_free(file->status);
   file->status = g_strdup("failed");
-  g_ptr_array_add(file->errors, cli_error_line(error));
+  g_autofree char *line = cli_error_line(error);
+  g_ptr_array_add(file->errors, g_utf8_make_valid(line, -1));
 }
 
 static void add_reason(ReportKernel *kernel, const char *reason) {

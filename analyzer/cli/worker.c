@@ -10,6 +10,7 @@
 
 #include "cli/files.h"
 #include "cli/limits.h"
+#include "cli/nvcc.h"
 #include "cli/pipeline.h"
 #include "cli/render.h"
 #include "cli/verdict.h"
@@ -97,6 +98,25 @@ static bool run_target(const Job *job, const JobTarget *target, const Rules *rul
   return done;
 }
 
+/* --ptx: the same on what nvcc made of the file. Only its findings count: the kernels are the ones
+ * that were reported already, under mangled names. */
+static bool run_nvcc(const Job *job, const JobTarget *target, const Rules *rules, ReportFile *file,
+                     GPtrArray *findings) {
+  KcError error = {0};
+  g_auto(Analysis) analysis = {0};
+  tell_stage("nvcc", NULL);
+  g_autofree char *text = nvcc_ptx(job, target->arch, &error);
+  Job ptx = *job;
+  ptx.text = text;
+  ptx.length = text ? strlen(text) : 0;
+  ptx.is_ptx = true;
+  bool done = text && pipeline_run(&analysis, &ptx, target, rules, tell_stage, &error);
+  if (!done) verdict_failed(file, &error);
+  take_findings(findings, analysis.findings);
+  kc_error_clear(&error);
+  return done;
+}
+
 static void run_job(Job *job, Report *report, GString *output) {
   KcError error = {0};
   ReportFile *file = report_file_new(job->path, "checked");
@@ -111,8 +131,11 @@ static void run_job(Job *job, Report *report, GString *output) {
   }
   GPtrArray *findings = g_ptr_array_new_with_free_func((GDestroyNotify)finding_free);
   bool done = true;
-  for (guint i = 0; done && i < job->targets->len; i++)
+  for (guint i = 0; done && i < job->targets->len; i++) {
     done = run_target(job, job->targets->pdata[i], rules, file, findings, output);
+    if (done && job->settings.ptx && !job->is_ptx)
+      done = run_nvcc(job, job->targets->pdata[i], rules, file, findings);
+  }
   verdict_close(file, job->strict);
   findings = rules_merge(findings);
   rules_drop_partly_unused(findings, job->targets->len);
