@@ -1,0 +1,143 @@
+/* The rules as they stand in rules/: all load, and every one leads somewhere. */
+#include <string.h>
+
+#include <check.h>
+
+#include "rules/rules.h"
+#include "support/data.h"
+
+Suite *test_suite(void);
+
+static Rules *rules;
+static GHashTable *pages; /* id -> text */
+
+static void read_page(const char *path, const char *text, size_t length, void *user) {
+  (void)length;
+  (void)user;
+  if (!g_str_has_suffix(path, ".md")) return;
+  g_autofree char *name = g_path_get_basename(path);
+  name[strlen(name) - 3] = '\0';
+  g_hash_table_insert(pages, g_strdup(name), (gpointer)text);
+}
+
+static void setup(void) {
+  KcError error = {0};
+  rules = rules_load(&error);
+  ck_assert_msg(rules != NULL, "%s:%d: %s", error.path, error.line, error.message);
+  pages = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+  kc_data_each("knowledge/pages/", read_page, NULL);
+}
+
+static void teardown(void) {
+  rules_free(rules);
+  g_hash_table_destroy(pages);
+}
+
+/* "One role's branch" -> "one-roles-branch": letters, digits and hyphens. */
+static char *anchor_of(const char *heading) {
+  GString *anchor = g_string_new(NULL);
+  for (; *heading; heading++) {
+    if (g_ascii_isalnum(*heading)) g_string_append_c(anchor, g_ascii_tolower(*heading));
+    if (*heading == ' ' || *heading == '-') g_string_append_c(anchor, '-');
+  }
+  return g_string_free(anchor, FALSE);
+}
+
+static bool has_anchor(const char *page, const char *anchor) {
+  g_auto(GStrv) lines = g_strsplit(page, "\n", -1);
+  for (char **line = lines; *line; line++) {
+    if (**line != '#') continue;
+    g_autofree char *own = anchor_of(g_strstrip(*line + strspn(*line, "#")));
+    if (strcmp(own, anchor) == 0) return true;
+  }
+  return false;
+}
+
+START_TEST(every_rule_leads_to_a_page) {
+  const GPtrArray *all = rules_all(rules);
+  GString *missing = g_string_new(NULL);
+  for (guint i = 0; i < all->len; i++) {
+    const Rule *rule = all->pdata[i];
+    const char *page = g_hash_table_lookup(pages, rule->page);
+    if (!page)
+      g_string_append_printf(missing, "%s: no page %s\n", rule->id, rule->page);
+    else if (!has_anchor(page, rule->anchor))
+      g_string_append_printf(missing, "%s: no heading #%s in %s\n", rule->id, rule->anchor,
+                             rule->page);
+  }
+  ck_assert_msg(missing->len == 0, "%s", missing->str);
+  g_string_free(missing, TRUE);
+}
+END_TEST
+
+START_TEST(every_rule_has_its_words) {
+  const GPtrArray *all = rules_all(rules);
+  ck_assert_uint_ge(all->len, 145);
+  for (guint i = 0; i < all->len; i++) {
+    const Rule *rule = all->pdata[i];
+    ck_assert_msg(rule->evidence[0] != NULL, "%s has no evidence", rule->id);
+    ck_assert_msg(strlen(rule->summary) <= 90, "%s: summary of %zu characters", rule->id,
+                  strlen(rule->summary));
+    ck_assert_msg(!strchr(rule->summary, '\n'), "%s: summary of several lines", rule->id);
+    ck_assert_msg(!g_str_has_suffix(rule->summary, "."), "%s: summary ends in a period", rule->id);
+    ck_assert_msg(!g_str_has_suffix(rule->help, "."), "%s: help ends in a period", rule->id);
+    ck_assert_msg(rules_find(rules, rule->id, NULL) == rule, "%s is not found", rule->id);
+  }
+}
+END_TEST
+
+/* The families of the commonest faults teach by example. */
+START_TEST(examples_are_there_where_they_matter) {
+  static const char *const families[] = {"mbarrier", "barrier", "wgmma", "warp", NULL};
+  const GPtrArray *all = rules_all(rules);
+  int with = 0, of = 0;
+  for (guint i = 0; i < all->len; i++) {
+    const Rule *rule = all->pdata[i];
+    if (!g_strv_contains(families, rule->family)) continue;
+    of++;
+    with += rule->bad != NULL;
+  }
+  ck_assert_msg(with * 5 >= of * 4, "only %d of %d have an example", with, of);
+}
+END_TEST
+
+START_TEST(kcheck_reports_about_itself) {
+  static const char *const own[] = {"kcheck-directive", "kcheck-unused-ignore",
+                                    "kcheck-unknown-kind"};
+  for (size_t i = 0; i < G_N_ELEMENTS(own); i++)
+    ck_assert_ptr_nonnull(rules_find(rules, own[i], NULL));
+}
+END_TEST
+
+START_TEST(kinds_and_families_are_found) {
+  ck_assert_str_eq(rules_detecting(rules, "pipeline-counter-reset")->id,
+                   "global-counter-init-race");
+  ck_assert_ptr_null(rules_detecting(rules, "no-such-kind"));
+  ck_assert(rules_is_family(rules, "tcgen05"));
+  ck_assert(!rules_is_family(rules, "tcgen"));
+}
+END_TEST
+
+START_TEST(unknown_rules_get_a_suggestion) {
+  KcError error = {0};
+  ck_assert_ptr_null(rules_find(rules, "mbarier-init-missing", &error));
+  ck_assert_str_eq(error.hint, "did you mean 'mbarrier-init-missing'?");
+  ck_assert_ptr_null(rules_find(rules, "zzzzzz", &error));
+  ck_assert_str_eq(error.hint, "`kcheck rules` lists them all");
+  kc_error_clear(&error);
+}
+END_TEST
+
+Suite *test_suite(void) {
+  Suite *suite = suite_create("catalogue");
+  TCase *tests = tcase_create("catalogue");
+  tcase_add_checked_fixture(tests, setup, teardown);
+  tcase_add_test(tests, every_rule_leads_to_a_page);
+  tcase_add_test(tests, every_rule_has_its_words);
+  tcase_add_test(tests, examples_are_there_where_they_matter);
+  tcase_add_test(tests, kcheck_reports_about_itself);
+  tcase_add_test(tests, kinds_and_families_are_found);
+  tcase_add_test(tests, unknown_rules_get_a_suggestion);
+  suite_add_tcase(suite, tests);
+  return suite;
+}
