@@ -11,6 +11,7 @@
 #define DEFAULT_THREADS 128
 #define DEFAULT_SMEM_OPT_IN 232448
 #define MAX_STAGES 32
+#define SMALL_ARGUMENT 32
 
 /* ---- which launch ---- */
 
@@ -147,11 +148,13 @@ static bool fixed_value(const Filler *f, int param, const IrLeaf *leaf, int64_t 
       return parse_integer(d->arguments.items[i].value, out);
   const MachineLaunch *l = f->launch->launch;
   bool scalar = f->session->kernel->params.items[param].leaves.count == 1;
-  if (l && scalar && param < l->args.count && l->args.items[param] != INT64_MIN) {
-    *out = l->args.items[param];
-    return true;
-  }
-  return false;
+  if (!l || !scalar || param >= l->args.count || l->args.items[param] == INT64_MIN) return false;
+  int64_t value = l->args.items[param];
+  /* A size that the host passes would take too long to run through: small numbers are choices
+   * (a flag, a number of splits), large ones are sizes and only the exact sample keeps them. */
+  if (!f->sample->exact && (value > SMALL_ARGUMENT || value < -SMALL_ARGUMENT)) return false;
+  *out = value;
+  return true;
 }
 
 static void put(MachineSample *sample, uint64_t offset, int bytes, uint64_t value) {
@@ -356,16 +359,19 @@ static GHashTable *satisfy(const MachineSession *session, const MachineSample *s
 static const int64_t mixed_pattern[] = {2, 0, 3, 1, 0, 1, 5, 0};
 
 static MachineSample *make_sample(MachineSession *session, MachineSamples *samples,
-                                  const char *name, int64_t ints, int64_t cluster_index) {
+                                  const char *name, int64_t ints, int64_t cluster_index,
+                                  bool exact) {
   MachineSample *sample = KC_NEW(session->arena, MachineSample);
   CoreLaunch launch = core_find_launch(session);
   CoreSession *core = session->core;
   sample->name = name;
   sample->ints = ints;
+  sample->exact = exact;
   sample->cluster_index = cluster_index;
   choose_block(session->kernel, &launch, sample);
   choose_cluster(session->kernel, &launch, sample);
   if (cluster_index > 0) sample->grid[0] *= cluster_index + 1;
+  if (exact && launch.grid[0] > 0) memcpy(sample->grid, launch.grid, sizeof sample->grid);
   sample->dynamic_shared_known = launch.smem >= 0;
   int64_t limit = session->options->arch && session->options->arch->smem_opt_in
                       ? session->options->arch->smem_opt_in
@@ -397,16 +403,30 @@ static MachineSample *make_sample(MachineSession *session, MachineSamples *sampl
 }
 
 MachineSample *core_plain_sample(MachineSession *session, MachineSamples *samples, int64_t ints) {
-  return make_sample(session, samples, "host", ints, 0);
+  return make_sample(session, samples, "host", ints, 0, false);
 }
 
 static MachineSample *add_sample(MachineSession *session, MachineSamples *samples, const char *name,
-                                 int64_t ints, int64_t cluster_index) {
-  MachineSample *sample = make_sample(session, samples, name, ints, cluster_index);
+                                 int64_t ints, int64_t cluster_index, bool exact) {
+  MachineSample *sample = make_sample(session, samples, name, ints, cluster_index, exact);
   if (!sample) return NULL;
   sample->rank = samples->list.count;
   KC_PUSH(session->arena, samples->list, sample);
   return sample;
+}
+
+/* Whether host code passes sizes that the other samples replace. */
+static bool launch_has_sizes(const MachineSession *session) {
+  const MachineLaunch *launch = core_find_launch(session).launch;
+  for (int i = 0; launch && i < launch->args.count; i++) {
+    int64_t value = launch->args.items[i];
+    bool is_int = i < session->kernel->params.count &&
+                  session->kernel->params.items[i].leaves.count == 1 &&
+                  session->kernel->params.items[i].leaves.items[0].kind == IR_LEAF_INT;
+    if (is_int && value != INT64_MIN && (value > SMALL_ARGUMENT || value < -SMALL_ARGUMENT))
+      return true;
+  }
+  return false;
 }
 
 MachineSamples *sample_make(MachineSession *session) {
@@ -414,17 +434,22 @@ MachineSamples *sample_make(MachineSession *session) {
   int stages = count_slots(session->kernel);
   samples->stages = stages ? stages : DEFAULT_STAGES;
   int64_t base = 2 * samples->stages + 3;
-  MachineSample *first = add_sample(session, samples, "2 x stages + 3", base, 0);
+  MachineSample *first = add_sample(session, samples, "2 x stages + 3", base, 0, false);
   if (!first) return samples;
-  add_sample(session, samples, "second cluster", base, 1);
+  add_sample(session, samples, "second cluster", base, 1, false);
   if (first->free_ints == 0) return samples;
-  MachineSample *large = add_sample(session, samples, "64 x (2 x stages + 3)", base * 64, 0);
+  MachineSample *large = add_sample(session, samples, "64 x (2 x stages + 3)", base * 64, 0, false);
   if (large) large->optional = true;
-  MachineSample *aligned = add_sample(session, samples, "512 x stages", 512 * samples->stages, 0);
+  MachineSample *aligned =
+      add_sample(session, samples, "512 x stages", 512 * samples->stages, 0, false);
   if (aligned) aligned->optional = true;
   for (int64_t small = 1; small >= 0; small--) {
-    MachineSample *sample = add_sample(session, samples, small ? "1" : "0", small, 0);
+    MachineSample *sample = add_sample(session, samples, small ? "1" : "0", small, 0, false);
     if (sample) sample->degenerate = sample->free_ints > 0;
+  }
+  if (launch_has_sizes(session)) {
+    MachineSample *exact = add_sample(session, samples, "as launched", base, 0, true);
+    if (exact) exact->bounded = true;
   }
   return samples;
 }

@@ -7,6 +7,7 @@
 #define DEFAULT_TIME_US INT64_C(5000000)
 #define DEFAULT_MEMORY ((size_t)200 << 20)
 #define DEFAULT_SMEM_OPT_IN 232448
+#define BOUNDED_STEPS UINT64_C(300000) /* of a run that is an extra */
 #define DECISION_RUNS 8 /* extra runs for the other sides of data-dependent branches */
 
 /* ---- a run ---- */
@@ -179,14 +180,16 @@ typedef struct {
 
 static void note_cut(MachineSession *session, const Machine *machine) {
   const char *reason = core_run(machine)->cut_reason;
-  if (machine->trapped) return;
+  if (machine->trapped || machine->sample->bounded) return;
   session->result->complete = false;
   core_not_checked(session, "inputs '%s': %s", machine->sample->name, reason);
 }
 
 static Outcome run_once(MachineSession *session, const MachineSample *sample,
                         MachineSchedule schedule) {
-  Machine *machine = core_machine_new(session, sample, schedule, session->options->max_steps);
+  uint64_t steps = session->options->max_steps;
+  if (sample->bounded && steps > BOUNDED_STEPS) steps = BOUNDED_STEPS;
+  Machine *machine = core_machine_new(session, sample, schedule, steps);
   bool dump = session->options->dump_events && !session->result->event_dump;
   if (dump) core_run(machine)->dump = g_string_new(NULL);
   core_machine_run(machine);

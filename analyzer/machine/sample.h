@@ -32,6 +32,8 @@ typedef struct MachineSample {
   bool launched;   /* dimensions or arguments come from a launch, directive or assumption */
   bool ragged;     /* integers that the machine chose are no multiples of anything */
   bool optional;   /* run only when the samples before it did too little */
+  bool exact;      /* sizes and grid as the host launches it */
+  bool bounded;    /* may be cut short without that counting as unfinished */
   bool block_guessed, cluster_guessed;
   int free_ints; /* integer parameters that nobody fixed */
   KC_VEC(MachineInput) inputs;
