@@ -33,8 +33,13 @@ int cli_fail(KcError *error);
 /* The same line without printing it; `error` is left as it is. Caller frees. */
 char *cli_error_line(const KcError *error);
 
+int cmd_budget(int argc, char **argv);
 int cmd_check(int argc, char **argv);
 int cmd_explain(int argc, char **argv);
+int cmd_protocol(int argc, char **argv);
 int cmd_rules(int argc, char **argv);
+int cmd_protocol(int argc, char **argv);
+int cmd_trace(int argc, char **argv);
+int cmd_trace(int argc, char **argv);
 
 #endif

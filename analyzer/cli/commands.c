@@ -8,6 +8,12 @@ const CliCommand cli_commands[] = {
     {"check", "FILE... [--arch sm_100]", "check kernels (the command may be left out)", cmd_check},
     {"explain", "RULE", "what a rule finds, why, examples, evidence", cmd_explain},
     {"rules", "[--format json]", "every rule", cmd_rules},
+    {"protocol", "FILE", "the contract of every barrier", cmd_protocol},
+    {"trace", "FILE [--html F|--svg F]", "the pipeline as the machine saw it", cmd_trace},
+    {"budget", "FILE... [--stages [NAME=]2..8]", "shared memory, registers, TMEM, occupancy",
+     cmd_budget},
+    {"protocol", "FILE...", "the contract of every barrier", cmd_protocol},
+    {"trace", "FILE --kernel NAME [--html F]", "the pipeline as the machine saw it", cmd_trace},
     {NULL, NULL, NULL, NULL},
 };
 

@@ -1,6 +1,15 @@
 #include "cli/render.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+#include "report/protocol.h"
+#include "report/trace.h"
+
+#include "report/protocol.h"
+#include "report/trace.h"
+
+enum { TRACE_COLUMNS = 100 };
 
 static void append_taken(GString *out, char *text) {
   if (text) g_string_append(out, text);
@@ -27,12 +36,118 @@ static bool dump_events(const Analysis *a, const Job *job, GString *out, KcError
   return true;
 }
 
+static void append_json(GString *out, json_t *json) {
+  char *text = json_dumps(json, JSON_INDENT(1));
+  if (text) g_string_append_printf(out, "%s\n", text);
+  free(text);
+  json_decref(json);
+}
+
+static bool protocols_as_json(const Analysis *a, const Job *job, GString *out, KcError *error) {
+  (void)error;
+  json_t *list = json_array();
+  for (int k = 0; k < a->program->kernels.count; k++)
+    if (a->selected[k] && a->machines[k])
+      json_array_append_new(
+          list, protocol_json(a->program, a->program->kernels.items[k], a->machines[k]));
+  append_json(out, json_pack("{ss so}", "path", job->path, "kernels", list));
+  return true;
+}
+
+static bool protocols(const Analysis *a, const Job *job, GString *out, KcError *error) {
+  if (g_strcmp0(job->extra, "json") == 0) return protocols_as_json(a, job, out, error);
+  for (int k = 0; k < a->program->kernels.count; k++)
+    if (a->selected[k] && a->machines[k])
+      protocol_text(a->program, a->program->kernels.items[k], a->machines[k], out);
+  return true;
+}
+
+/* The first violation that the machine saw in a kernel. */
+static const IrViolation *fault_of(const Analysis *a, const IrKernel *kernel) {
+  for (int i = 0; i < a->violations.list.count; i++) {
+    const IrViolation *violation = a->violations.list.items[i];
+    if (violation->kernel == kernel && violation->witness.count > 0) return violation;
+  }
+  return NULL;
+}
+
+/* One kernel a picture: which one must be clear. */
+static bool trace(const Analysis *a, const Job *job, GString *out, KcError *error) {
+  int chosen = -1, count = 0;
+  g_autoptr(GString) names = g_string_new(NULL);
+  for (int k = 0; k < a->program->kernels.count; k++) {
+    if (!a->selected[k] || !a->machines[k]) continue;
+    g_string_append_printf(names, "%s%s", count++ ? ", " : "",
+                           a->program->kernels.items[k]->instantiation);
+    chosen = k;
+  }
+  if (count == 0) return kc_fail(error, job->path, 0, 0, "no kernel here could be run");
+  if (count > 1) {
+    kc_fail(error, job->path, 0, 0, "%d kernels here", count);
+    return kc_hint(error, "choose one with --kernel: %s", names->str);
+  }
+  const IrKernel *kernel = a->program->kernels.items[chosen];
+  TraceInput input = {.program = a->program,
+                      .kernel = kernel,
+                      .result = a->machines[chosen],
+                      .fault = fault_of(a, kernel)};
+  if (g_strcmp0(job->extra, "html") == 0)
+    trace_html(&input, out);
+  else if (g_strcmp0(job->extra, "svg") == 0)
+    trace_svg(&input, out);
+  else
+    trace_text(&input, TRACE_COLUMNS, out);
+  return true;
+}
+
+static bool protocol(const Analysis *a, const Job *job, GString *out, KcError *error) {
+  (void)error;
+  json_t *kernels = json_array();
+  for (int k = 0; k < a->program->kernels.count; k++) {
+    const IrKernel *kernel = a->program->kernels.items[k];
+    if (!a->selected[k] || !a->machines[k]) continue;
+    if (!job->extra) protocol_text(a->program, kernel, a->machines[k], out);
+    json_array_append_new(kernels, protocol_json(a->program, kernel, a->machines[k]));
+  }
+  if (job->extra) append_taken(out, json_dumps(kernels, JSON_INDENT(1)));
+  if (job->extra) g_string_append_c(out, '\n');
+  json_decref(kernels);
+  return true;
+}
+
+/* The violation of `kernel` that the trace shows: the first that has a witness. */
+static const IrViolation *fault_of(const Analysis *a, const IrKernel *kernel) {
+  for (int i = 0; i < a->violations.list.count; i++) {
+    const IrViolation *violation = a->violations.list.items[i];
+    if (violation->kernel == kernel && violation->witness.count > 0) return violation;
+  }
+  return NULL;
+}
+
+static bool trace(const Analysis *a, const Job *job, GString *out, KcError *error) {
+  (void)error;
+  for (int k = 0; k < a->program->kernels.count; k++) {
+    const IrKernel *kernel = a->program->kernels.items[k];
+    if (!a->selected[k] || !a->machines[k]) continue;
+    TraceInput input = {a->program, kernel, a->machines[k], fault_of(a, kernel)};
+    if (g_strcmp0(job->extra, "html") == 0)
+      trace_html(&input, out);
+    else if (g_strcmp0(job->extra, "svg") == 0)
+      trace_svg(&input, out);
+    else
+      trace_text(&input, 100, out);
+    if (job->extra && strcmp(job->extra, "text") != 0) break; /* one document */
+  }
+  return true;
+}
+
 static const struct {
   const char *name; /* of the command, or of what --dump names */
   Render *render;
 } renders[] = {
-    {"--dump ir", dump_ir},
-    {"--dump events", dump_events},
+    {"--dump ir", dump_ir}, {"--dump events", dump_events},      {"protocol", protocol},
+    {"trace", trace},       {"--dump model", protocols_as_json}, {"protocol", protocols},
+    {"trace", trace},
 };
 
 bool render_output(const Analysis *analysis, const Job *job, GString *out, KcError *error) {
