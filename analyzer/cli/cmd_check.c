@@ -219,16 +219,6 @@ static bool print_report(CliRun *run, const CliOptions *options, int *status, Kc
   return written;
 }
 
-static bool print_dumps(CliRun *run, const CliOptions *options, int *status, KcError *error) {
-  g_autoptr(GString) text = g_string_new(NULL);
-  for (guint i = 0; i < run->results->len; i++) {
-    const JobResult *result = run->results->pdata[i];
-    if (result->output) g_string_append(text, result->output);
-  }
-  if (run->refused->len > 0) *status = CLI_FAILED;
-  return run_write(options, text->str, text->len, error);
-}
-
 int cmd_check(int argc, char **argv) {
   KcError error = {0};
   g_auto(CliOptions) options = {0};
@@ -242,7 +232,7 @@ int cmd_check(int argc, char **argv) {
   bool good = true;
   if (options.fix || options.diff) good = apply_fixes(&run, &options, diffs, &error);
   if (good) good = apply_baselines(&run, &options, &error);
-  if (good && options.dump) good = print_dumps(&run, &options, &status, &error);
+  if (good && options.dump) good = run_write_outputs(&run, &options, &error);
   if (good && diffs->len > 0) good = run_write(&options, diffs->str, diffs->len, &error);
   if (good && !options.dump && !options.diff) good = print_report(&run, &options, &status, &error);
   return good ? status : cli_fail(&error);

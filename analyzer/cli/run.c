@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/cli.h"
 #include "cli/files.h"
 #include "cli/verdict.h"
 
@@ -99,4 +100,22 @@ bool run_write(const CliOptions *options, const char *text, gsize length, KcErro
   }
   if (fwrite(text, 1, length, stdout) == length && fflush(stdout) == 0) return true;
   return kc_fail(error, NULL, 0, 0, "cannot write to standard output: %s", g_strerror(errno));
+}
+
+bool run_write_outputs(const CliRun *run, const CliOptions *options, KcError *error) {
+  g_autoptr(GString) text = g_string_new(NULL);
+  for (guint i = 0; i < run->results->len; i++) {
+    const JobResult *result = run->results->pdata[i];
+    if (result->output) g_string_append(text, result->output);
+  }
+  return run_write(options, text->str, text->len, error);
+}
+
+int run_command(const char *command, const char *extra, const CliOptions *options) {
+  KcError error = {0};
+  g_auto(CliRun) run = {0};
+  run_files(&run, command, extra, options);
+  bool failed = run_print_errors(&run, options->verbose);
+  if (!run_write_outputs(&run, options, &error)) return cli_fail(&error);
+  return failed ? CLI_FAILED : CLI_CLEAN;
 }

@@ -14,6 +14,10 @@ typedef struct CliRun {
   Configs *configs;
 } CliRun;
 
+/* The whole of a command that prints what its workers rendered (budget, protocol, trace, repro):
+ * `extra` goes to the workers with each job. Returns the exit status. */
+int run_command(const char *command, const char *extra, const CliOptions *options);
+
 /* Finds the files, makes a job of each for `command`, and runs them. Always ends; what failed is in
  * the results. `extra` is the command's own argument, or NULL. */
 void run_files(CliRun *run, const char *command, const char *extra, const CliOptions *options);
@@ -25,6 +29,8 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(CliRun, run_clear)
 /* Prints every error line once on stderr, and with `verbose` what the workers wrote there. Returns
  * true when there was any error. */
 bool run_print_errors(const CliRun *run, bool verbose);
+/* Writes the texts that the workers rendered, in the order of the files. */
+bool run_write_outputs(const CliRun *run, const CliOptions *options, KcError *error);
 /* Writes to --output or standard output. */
 bool run_write(const CliOptions *options, const char *text, gsize length, KcError *error);
 

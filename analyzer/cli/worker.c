@@ -13,6 +13,7 @@
 #include "cli/nvcc.h"
 #include "cli/pipeline.h"
 #include "cli/render.h"
+#include "cli/sweep.h"
 #include "cli/verdict.h"
 #include "report/report.h"
 
@@ -87,10 +88,14 @@ static bool run_target(const Job *job, const JobTarget *target, const Rules *rul
                        ReportFile *file, GPtrArray *findings, GString *output) {
   KcError error = {0};
   g_auto(Analysis) analysis = {0};
-  bool done = pipeline_run(&analysis, job, target, rules, tell_stage, &error);
+  bool budget = strcmp(job->command, "budget") == 0;
+  Job today = *job;
+  if (budget) today.settings.stages = NULL; /* a range of them comes after the source as it is */
+  bool done = pipeline_run(&analysis, &today, target, rules, tell_stage, &error);
   if (done) {
     verdict_add(file, &analysis);
-    done = render_output(&analysis, job, output, &error);
+    done = budget ? sweep_budget(&analysis, job, target, rules, output, &error)
+                  : render_output(&analysis, job, output, &error);
   }
   if (!done) verdict_failed(file, &error);
   take_findings(findings, analysis.findings);
@@ -110,6 +115,7 @@ static bool run_nvcc(const Job *job, const JobTarget *target, const Rules *rules
   ptx.text = text;
   ptx.length = text ? strlen(text) : 0;
   ptx.is_ptx = true;
+  ptx.settings.kernels = NULL; /* --kernel names them as C++ does */
   bool done = text && pipeline_run(&analysis, &ptx, target, rules, tell_stage, &error);
   if (!done) verdict_failed(file, &error);
   take_findings(findings, analysis.findings);
