@@ -12,8 +12,6 @@ const CliCommand cli_commands[] = {
     {"trace", "FILE [--html F|--svg F]", "the pipeline as the machine saw it", cmd_trace},
     {"budget", "FILE... [--stages [NAME=]2..8]", "shared memory, registers, TMEM, occupancy",
      cmd_budget},
-    {"protocol", "FILE...", "the contract of every barrier", cmd_protocol},
-    {"trace", "FILE --kernel NAME [--html F]", "the pipeline as the machine saw it", cmd_trace},
     {NULL, NULL, NULL, NULL},
 };
 

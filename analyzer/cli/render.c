@@ -6,9 +6,6 @@
 #include "report/protocol.h"
 #include "report/trace.h"
 
-#include "report/protocol.h"
-#include "report/trace.h"
-
 enum { TRACE_COLUMNS = 100 };
 
 static void append_taken(GString *out, char *text) {
@@ -100,53 +97,14 @@ static bool trace(const Analysis *a, const Job *job, GString *out, KcError *erro
   return true;
 }
 
-static bool protocol(const Analysis *a, const Job *job, GString *out, KcError *error) {
-  (void)error;
-  json_t *kernels = json_array();
-  for (int k = 0; k < a->program->kernels.count; k++) {
-    const IrKernel *kernel = a->program->kernels.items[k];
-    if (!a->selected[k] || !a->machines[k]) continue;
-    if (!job->extra) protocol_text(a->program, kernel, a->machines[k], out);
-    json_array_append_new(kernels, protocol_json(a->program, kernel, a->machines[k]));
-  }
-  if (job->extra) append_taken(out, json_dumps(kernels, JSON_INDENT(1)));
-  if (job->extra) g_string_append_c(out, '\n');
-  json_decref(kernels);
-  return true;
-}
-
-/* The violation of `kernel` that the trace shows: the first that has a witness. */
-static const IrViolation *fault_of(const Analysis *a, const IrKernel *kernel) {
-  for (int i = 0; i < a->violations.list.count; i++) {
-    const IrViolation *violation = a->violations.list.items[i];
-    if (violation->kernel == kernel && violation->witness.count > 0) return violation;
-  }
-  return NULL;
-}
-
-static bool trace(const Analysis *a, const Job *job, GString *out, KcError *error) {
-  (void)error;
-  for (int k = 0; k < a->program->kernels.count; k++) {
-    const IrKernel *kernel = a->program->kernels.items[k];
-    if (!a->selected[k] || !a->machines[k]) continue;
-    TraceInput input = {a->program, kernel, a->machines[k], fault_of(a, kernel)};
-    if (g_strcmp0(job->extra, "html") == 0)
-      trace_html(&input, out);
-    else if (g_strcmp0(job->extra, "svg") == 0)
-      trace_svg(&input, out);
-    else
-      trace_text(&input, 100, out);
-    if (job->extra && strcmp(job->extra, "text") != 0) break; /* one document */
-  }
-  return true;
-}
-
 static const struct {
   const char *name; /* of the command, or of what --dump names */
   Render *render;
 } renders[] = {
-    {"--dump ir", dump_ir}, {"--dump events", dump_events},      {"protocol", protocol},
-    {"trace", trace},       {"--dump model", protocols_as_json}, {"protocol", protocols},
+    {"--dump ir", dump_ir},
+    {"--dump events", dump_events},
+    {"--dump model", protocols_as_json},
+    {"protocol", protocols},
     {"trace", trace},
 };
 
