@@ -331,6 +331,45 @@ def test_time_limit(folder):
     check(status == 2 and "longer than 0.2 s" in err, "exit status %d" % status, err)
 
 
+# ---- the front door on a machine that lacks everything ----
+
+BASIC_TOOLS = ("sh", "dirname", "realpath", "sed", "sort", "awk", "head", "tail", "tr", "find", "id", "mkdir", "cat",
+               "touch", "env", "grep", "ls")
+PACKAGES = {
+    "apt-get": ["cmake", "ninja-build", "pkg-config", "libglib2.0-dev", "libyaml-dev", "libpcre2-dev", "libjansson-dev", "gcc"],
+    "dnf": ["cmake", "ninja-build", "pkgconf-pkg-config", "glib2-devel", "libyaml-devel", "pcre2-devel", "jansson-devel", "gcc"],
+    "brew": ["cmake", "ninja", "pkg-config", "glib", "libyaml", "pcre2", "jansson"],
+}
+
+
+def front_door(folder, manager):
+    """The script's stderr where only `manager` exists, with what the manager was told."""
+    tools, tree = os.path.join(folder, manager, "bin"), os.path.join(folder, manager, "tree")
+    os.makedirs(tools)
+    os.makedirs(tree)
+    for name in BASIC_TOOLS:
+        if shutil.which(name):
+            os.symlink(shutil.which(name), os.path.join(tools, name))
+    log = os.path.join(folder, manager, "log")
+    os.chmod(write(tools, manager, "#!/bin/sh\necho \"$@\" >>%s\n" % log), 0o755)
+    os.chmod(write(tools, "sudo", "#!/bin/sh\nexec \"$@\"\n"), 0o755)
+    root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    shutil.copy(os.path.join(root, "kcheck"), tree)
+    done = subprocess.run(["/bin/sh", os.path.join(tree, "kcheck"), "k.cu"], env={"PATH": tools, "HOME": folder},
+                          capture_output=True, text=True, timeout=60)
+    with open(log) as file:
+        return done.returncode, done.stderr, file.read()
+
+
+def test_front_door_installs_what_is_missing(folder):
+    for manager, packages in PACKAGES.items():
+        status, said, told = front_door(folder, manager)
+        check(status == 2, "%s: exit status %d" % (manager, status), said)
+        check("installing: %s install" % manager in said, "%s: does not say it" % manager, said)
+        for package in packages:
+            check(package in told.split(), "%s: %s is not installed" % (manager, package), told)
+
+
 # ---- determinism ----
 
 def test_same_bytes(folder):
