@@ -3,6 +3,8 @@
  * values, only reads and writes. */
 #include "machine/core.h"
 
+#include <string.h>
+
 #define ALU_OPERANDS 5
 
 typedef struct {
@@ -244,18 +246,112 @@ static bool lane_result(const IrInsn *insn, Operands *o, int count, uint32_t kno
   return false;
 }
 
+/* All 32 lanes at once, for the ops that address arithmetic is made of. Lanes outside the strand
+ * compute garbage that nobody reads. Returns false when the op is none of them. */
+static bool evaluate_lanes(const IrInsn *insn, uint64_t (*x)[32], uint64_t *restrict out) {
+  const uint64_t *restrict a = x[0], *restrict b = x[1], *restrict c = x[2];
+  uint64_t bits = bits_of(insn->type);
+  switch (insn->op) {
+  case IR_add:
+    for (int i = 0; i < 32; i++)
+      out[i] = a[i] + b[i];
+    return true;
+  case IR_sub:
+    for (int i = 0; i < 32; i++)
+      out[i] = a[i] - b[i];
+    return true;
+  case IR_mul:
+  case IR_mulwide:
+    for (int i = 0; i < 32; i++)
+      out[i] = a[i] * b[i];
+    return true;
+  case IR_mad:
+  case IR_madwide:
+    for (int i = 0; i < 32; i++)
+      out[i] = a[i] * b[i] + c[i];
+    return true;
+  case IR_band:
+    for (int i = 0; i < 32; i++)
+      out[i] = a[i] & b[i];
+    return true;
+  case IR_bor:
+    for (int i = 0; i < 32; i++)
+      out[i] = a[i] | b[i];
+    return true;
+  case IR_bxor:
+    for (int i = 0; i < 32; i++)
+      out[i] = a[i] ^ b[i];
+    return true;
+  case IR_shl:
+    for (int i = 0; i < 32; i++)
+      out[i] = (uint32_t)b[i] >= bits ? 0 : a[i] << (b[i] & 63);
+    return true;
+  case IR_shr:
+    if (insn->type.cls == IR_CLASS_SINT) return false;
+    for (int i = 0; i < 32; i++)
+      out[i] = (uint32_t)b[i] >= bits ? 0 : a[i] >> (b[i] & 63);
+    return true;
+  default: return false;
+  }
+}
+
+static void extend_lanes(uint64_t *x, IrType type) {
+  if (type.cls == IR_CLASS_SINT && type.bytes == 4) {
+    for (int i = 0; i < 32; i++)
+      x[i] = (uint64_t)(int64_t)(int32_t)x[i];
+  } else if (type.bytes < 8 || type.cls == IR_CLASS_PRED) {
+    for (int i = 0; i < 32; i++)
+      x[i] = core_extend(x[i], type);
+  }
+}
+
+/* Whether the bits above the type's width don't reach the result's low bits. */
+static bool low_bits_only(const IrInsn *insn) {
+  return insn->op == IR_add || insn->op == IR_sub || insn->op == IR_mul || insn->op == IR_mad ||
+         insn->op == IR_band || insn->op == IR_bor || insn->op == IR_bxor;
+}
+
+static void spread(Value v, IrType type, bool extend, uint64_t *restrict to) {
+  if (v.uniform) {
+    uint64_t scalar = extend ? core_extend(v.scalar, type) : v.scalar;
+    for (int i = 0; i < 32; i++)
+      to[i] = scalar;
+    return;
+  }
+  memcpy(to, v.lanes, 32 * sizeof *to);
+  if (extend) extend_lanes(to, type);
+}
+
+/* Known operands of which some differ between lanes. */
+static bool fast_lanes(Machine *machine, Strand *strand, const IrInsn *insn, const Value *v,
+                       const IrType *types, int count) {
+  if (count < 2 || count > 3) return false;
+  uint64_t x[3][32];
+  bool extend = !low_bits_only(insn);
+  for (int i = 0; i < count; i++)
+    spread(v[i], types[i], extend, x[i]);
+  uint64_t *out = core_scratch(machine);
+  if (!evaluate_lanes(insn, x, out)) return false;
+  const IrOperand *dst = &insn->args[0];
+  bool fits =
+      dst->kind == IR_OPD_REG && core_session(machine)->reg_type[dst->id].bytes <= insn->type.bytes;
+  if (!fits) extend_lanes(out, insn->type);
+  Value r = {.known = MACHINE_ALL_LANES, .lanes = out};
+  machine_write(machine, strand, dst, r, strand->active);
+  return true;
+}
+
 static void general(Machine *machine, Strand *strand, const IrInsn *insn) {
   int count = insn->nargs - 1 < ALU_OPERANDS ? insn->nargs - 1 : ALU_OPERANDS;
   Value v[ALU_OPERANDS];
   IrType types[ALU_OPERANDS];
   bool uniform = true;
-  uint32_t all_known = MACHINE_ALL_LANES, any_known = 0;
+  uint32_t all_known = MACHINE_ALL_LANES;
   for (int i = 0; i < count; i++) {
     v[i] = machine_read(machine, strand, &insn->args[i + 1]);
     types[i] = operand_type(insn, i);
     uniform &= v[i].uniform;
     all_known &= v[i].known;
-    any_known |= v[i].known;
     uint32_t here = v[i].known & strand->active;
     uniform &= here == 0 || here == strand->active;
   }
@@ -272,6 +368,9 @@ static void general(Machine *machine, Strand *strand, const IrInsn *insn) {
     machine_write(machine, strand, &insn->args[0], r, strand->active);
     return;
   }
+  if ((all_known & strand->active) == strand->active &&
+      fast_lanes(machine, strand, insn, v, types, count))
+    return;
   uint64_t *lanes = core_scratch(machine);
   uint32_t result_known = 0;
   FOR_LANES(lane, strand->active) {

@@ -41,14 +41,18 @@ static bool shared_range(const Machine *machine, int rank, uint64_t offset, uint
 
 static bool shared_read(const Machine *machine, int rank, uint64_t offset, int width,
                         uint64_t *out) {
-  *out = core_hash(offset, (uint64_t)rank + 77);
-  if (!shared_range(machine, rank, offset, (uint64_t)width)) return false;
+  if (!shared_range(machine, rank, offset, (uint64_t)width)) {
+    *out = core_hash(offset, (uint64_t)rank + 77) & ~UINT64_C(1);
+    return false;
+  }
   const Cta *cta = &machine->ctas[rank];
   uint64_t raw = 0;
   memcpy(&raw, cta->shared + offset, (size_t)width);
-  bool known = true;
-  for (uint64_t i = offset; i < offset + (uint64_t)width && known; i++)
-    known = cta->shared_known[i >> 3] >> (i & 7) & 1;
+  /* The known bits of up to eight bytes lie in two neighbours; the array is padded. */
+  unsigned bits = cta->shared_known[offset >> 3] | (unsigned)cta->shared_known[(offset >> 3) + 1]
+                                                       << 8;
+  unsigned mask = (1u << width) - 1;
+  bool known = (bits >> (offset & 7) & mask) == mask;
   *out = known ? raw : core_hash(raw, offset << 8 | (uint64_t)rank) & ~UINT64_C(1);
   return known;
 }

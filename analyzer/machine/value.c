@@ -85,6 +85,28 @@ static inline uint64_t fit(uint64_t raw, uint32_t known, uint32_t lane, uint64_t
   return known >> lane & 1 ? raw & mask : raw;
 }
 
+/* Every living lane gets a known value. */
+static void write_all(Machine *machine, MachineReg *reg, const uint64_t *from, uint32_t living,
+                      uint64_t mask) {
+  if (!reg->lanes) reg->lanes = core_alloc_lanes(machine);
+  uint64_t *to = reg->lanes, first = from[__builtin_ctz(living)] & mask, differ = 0;
+  if (living == MACHINE_ALL_LANES) {
+    for (int i = 0; i < 32; i++) {
+      to[i] = from[i] & mask;
+      differ |= to[i] ^ first;
+    }
+  } else {
+    FOR_LANES(lane, living) {
+      to[lane] = from[lane] & mask;
+      differ |= to[lane] ^ first;
+    }
+  }
+  if (differ) return;
+  core_free_lanes(machine, reg->lanes);
+  reg->lanes = NULL;
+  reg->scalar = first;
+}
+
 static void write_lanes(Machine *machine, MachineReg *reg, Value value, uint32_t lanes,
                         uint32_t living, uint64_t mask) {
   bool all = (living & ~lanes) == 0;
@@ -100,6 +122,10 @@ static void write_lanes(Machine *machine, MachineReg *reg, Value value, uint32_t
     expand(machine, reg);
     FOR_LANES(lane, lanes)
     reg->lanes[lane] = raw;
+    return;
+  }
+  if (all && (value.known & lanes) == lanes) {
+    write_all(machine, reg, value.lanes, living & lanes, mask);
     return;
   }
   expand(machine, reg);
