@@ -47,7 +47,8 @@ static void examples(GString *out, const Rule *rule) {
 static void references(GString *out, const Rule *rule) {
   g_string_append(out, "\nReferences\n");
   items(out, rule->evidence);
-  g_string_append_printf(out, "  - kcheck page %s#%s\n", rule->page, rule->anchor);
+  g_autofree char *page = g_strdup_printf("kcheck page %s #%s", rule->page, rule->anchor);
+  fill_append(out, page, "  - ", "    ");
 }
 
 void knowledge_explain(const Rule *rule, GString *out) {

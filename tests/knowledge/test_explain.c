@@ -52,7 +52,7 @@ START_TEST(order_is_fixed) {
     at = strstr(at, order[i]);
     ck_assert_msg(at != NULL, "%s is missing or out of order", order[i]);
   }
-  ck_assert_ptr_nonnull(strstr(text->str, "kcheck page technique-pipeline-stages#phase"));
+  ck_assert_ptr_nonnull(strstr(text->str, "kcheck page technique-pipeline-stages #phase"));
 }
 END_TEST
 
