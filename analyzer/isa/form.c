@@ -102,7 +102,7 @@ static bool parse_mnemonic(Reader *reader, IsaForm *form) {
 /* role:KINDSwidths(range), as in "count:ri32(0..15)" */
 static bool parse_plain(Reader *reader, IsaOperand *operand) {
   blanks(reader);
-  operand->role = word(reader, ":,]}|?; ");
+  operand->role = word(reader, ":,]}|?!; ");
   if (!take(reader, ':')) return fail(reader, "expected ':' after the role of an operand");
   while (isalnum((unsigned char)*reader->at) || *reader->at == '_' || *reader->at == '/') {
     if (isdigit((unsigned char)*reader->at)) {
@@ -164,6 +164,7 @@ static bool parse_operand(Reader *reader, IsaOperand *operand) {
               : take(reader, '{') ? parse_vector(reader, operand)
                                   : parse_plain(reader, operand);
   if (!good) return false;
+  if (take(reader, '!')) operand->bare = true;
   if (take(reader, '|')) {
     IsaOperand *both = KC_NEW_ARRAY(reader->arena, IsaOperand, 2);
     both[0] = *operand;

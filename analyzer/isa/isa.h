@@ -66,6 +66,7 @@ typedef struct IsaOperand {
   bool any_class;    /* registers declared as float are welcome too */
   const char *range; /* of immediates: "0..15", "32..512/32", "4|8|16", "0..size"; NULL: any */
   const char *count; /* vectors: "4", "n/2", "num*2"; NULL: any */
+  bool bare;         /* addresses: brackets may be missing */
   bool optional;
   const char *when;              /* present exactly when the modifier is; NULL: always */
   const struct IsaOperand *list; /* address: base and what follows; pair: both */

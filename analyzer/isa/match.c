@@ -317,6 +317,8 @@ static bool accepts_vector(Match *match, const IsaOperand *operand, const IsaArg
 }
 
 static bool accepts_address(Match *match, const IsaOperand *operand, const IsaArg *arg, int index) {
+  if (operand->bare && arg->kind == ISA_ARG_REGISTER && arg->cls != 'f' && !arg->negated)
+    return true;
   if (arg->kind != ISA_ARG_ADDRESS) return wrong_kind(match, operand, arg, index);
   const IsaArg *base = &arg->list[0]; /* any width will do; ptxas takes even 16 bits */
   bool no_address = base->kind == ISA_ARG_PREDICATE || base->kind == ISA_ARG_IMMEDIATE ||

@@ -265,15 +265,12 @@ static void edit_modifier(Text *text, const IsaFamily *family) {
   const char *other = any_modifier(family, &owned);
   guint n = text->modifiers->len;
   guint at = n ? (guint)random_below((int)n) : 0;
+  if (has(text, other)) return; /* ptxas lets some stand twice; nobody writes that */
   switch (random_below(4)) {
   case 0:
     if (n) g_ptr_array_remove_index(text->modifiers, at);
     break;
-  case 1:
-    for (guint i = 0; i < n; i++) /* ptxas lets some stand twice; nobody writes that */
-      if (strcmp(text->modifiers->pdata[i], other) == 0) return;
-    g_ptr_array_insert(text->modifiers, (gint)n, g_strdup(other));
-    break;
+  case 1: g_ptr_array_insert(text->modifiers, (gint)n, g_strdup(other)); break;
   case 2:
     if (n > 1) {
       guint to = (guint)random_below((int)n);
