@@ -110,6 +110,26 @@ static int destinations(const IrInsn *insn) {
   }
 }
 
+static void havoc_store(Machine *machine, Strand *strand, const IrInsn *insn) {
+  Value address = machine_read(machine, strand, &insn->args[0]);
+  uint32_t lanes = strand->active & address.known;
+  for (int i = 1; i < insn->nargs && lanes; i++) {
+    core_store(machine, strand, address, (IrSpace)insn->space, insn->type.bytes,
+               value_fresh(machine), lanes);
+    address = map_lanes(machine, address, strand->mask, insn->type.bytes, 1, 0);
+  }
+}
+
+static void havoc_block(Machine *machine, Strand *strand, const IrInsn *insn) {
+  Value address = machine_read(machine, strand, &insn->args[0]);
+  Value bytes = machine_read(machine, strand, &insn->args[insn->op == IR_copy ? 2 : 1]);
+  uint64_t where, count;
+  if (!value_same(bytes, strand->active, &count)) return;
+  FOR_LANES(lane, strand->active)
+  if (value_lane(address, (int)lane, &where))
+    core_fill(machine, strand, (int)lane, where, count, false, 0);
+}
+
 void core_havoc_insn(Machine *machine, Strand *strand, const IrInsn *insn) {
   uint32_t lanes = strand->active;
   if (insn->op == IR_event) {
@@ -121,14 +141,8 @@ void core_havoc_insn(Machine *machine, Strand *strand, const IrInsn *insn) {
   int count = destinations(insn);
   for (int i = 0; i < count && i < insn->nargs; i++)
     machine_write(machine, strand, &insn->args[i], value_fresh(machine), lanes);
-  if (insn->op == IR_store) {
-    Value address = machine_read(machine, strand, &insn->args[0]);
-    for (int i = 1; i < insn->nargs; i++) {
-      core_store(machine, strand, address, insn->space, insn->type.bytes, value_fresh(machine),
-                 lanes & address.known);
-      address = map_lanes(machine, address, strand->mask, insn->type.bytes, 1, 0);
-    }
-  }
+  if (insn->op == IR_store) havoc_store(machine, strand, insn);
+  if (insn->op == IR_copy || insn->op == IR_fill) havoc_block(machine, strand, insn);
 }
 
 /* ---- regions between a branch and its post-dominator ---- */
