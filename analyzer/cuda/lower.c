@@ -1,0 +1,83 @@
+/* Entry of the lowering: sets up one function, lowers its body, puts the prologue in front. */
+#include "cuda/lower.h"
+
+#include "cuda/lower_internal.h"
+
+static void begin(Lower *l, CudaUnit *unit, IrKernel *kernel) {
+  *l = (Lower){.unit = unit,
+               .clang = unit->clang,
+               .arena = unit->arena,
+               .program = unit->program,
+               .kernel = kernel,
+               .types = g_hash_table_new(NULL, NULL),
+               .callees = g_hash_table_new(NULL, NULL),
+               .globals = g_hash_table_new(NULL, NULL),
+               .cells = g_hash_table_new(NULL, NULL),
+               .placed_at = -1,
+               .dynamic_shared = -1};
+  ir_builder_init(&l->b, unit->program, kernel);
+}
+
+static void end(Lower *l) {
+  g_hash_table_destroy(l->types);
+  g_hash_table_destroy(l->callees);
+  g_hash_table_destroy(l->globals);
+  g_hash_table_destroy(l->cells);
+}
+
+/* Scalars are copied into a cell of their own; records stay in parameter space. */
+static void bind_kernel_parameter(Lower *l, AstNode *n, const IrParam *param) {
+  const CppType *type = ast_type(l, n);
+  IrOperand home = param ? ir_imm((int64_t)(IR_PARAM_BASE + param->offset)) : ir_unknown();
+  home.type = IR_TYPE_U(8);
+  if (type->kind == CPP_REFERENCE) { /* host functions */
+    IrOperand address = param ? address_of_value(l, lower_load(l, home, type, false)) : home;
+    frame_bind(l, l->frame, n->cursor, address_pin(l, address), type->elem);
+  } else if (cpp_is_scalar(type)) {
+    IrOperand cell = lower_allocate(l, type, unit_name(l->unit, n->cursor));
+    frame_bind(l, l->frame, n->cursor, cell, type);
+    lower_here(l, n);
+    lower_store_last(l, cell, type, param ? lower_load(l, home, type, false) : home, false);
+  } else {
+    frame_bind(l, l->frame, n->cursor, home, type);
+  }
+}
+
+/* goto to a label that was not lowered (it stands in a branch that is never taken). */
+static void place_lost_labels(Lower *l) {
+  for (int i = 0; i < l->b.labels.count; i++)
+    if (l->b.labels.items[i] < 0) lower_place(l, i);
+}
+
+/* Moves the prologue to the front; labels of the body move with their instructions. */
+static void insert_prologue(Lower *l) {
+  int count = l->prologue.count;
+  if (count == 0) return;
+  for (int i = 0; i < l->kernel->insns.count; i++)
+    KC_PUSH(l->arena, l->prologue, l->kernel->insns.items[i]);
+  l->kernel->insns.items = l->prologue.items;
+  l->kernel->insns.count = l->prologue.count;
+  l->kernel->insns.capacity = l->prologue.capacity;
+  for (int i = 0; i < l->b.labels.count; i++)
+    if (!l->label_in_prologue.items[i]) l->b.labels.items[i] += count;
+}
+
+bool lower_function(CudaUnit *unit, CXCursor function, IrKernel *kernel) {
+  Lower lower, *l = &lower;
+  begin(l, unit, kernel);
+  Callee *callee = callee_of(l, function);
+  bool body = callee_has_body(l, callee);
+  l->frame = frame_new(l, NULL, callee);
+  if (body) {
+    for (int i = 0; i < callee->nparams; i++)
+      bind_kernel_parameter(l, callee->params[i],
+                            i < kernel->params.count ? &kernel->params.items[i] : NULL);
+    lower_statement(l, callee->body);
+  }
+  place_lost_labels(l);
+  insert_prologue(l);
+  lower_position(l);
+  ir_finish(&l->b);
+  end(l);
+  return body;
+}

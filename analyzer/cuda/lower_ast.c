@@ -1,0 +1,282 @@
+/* Cursors as nodes: children, types, references and constants are asked of libclang once a
+ * function definition, however often it is inlined. */
+#include "cuda/lower_internal.h"
+
+#include <string.h>
+
+AstNode *ast_node(Lower *l, CXCursor cursor) {
+  AstNode *n = KC_NEW(l->arena, AstNode);
+  n->cursor = cursor;
+  n->kind = l->clang->getCursorKind(cursor);
+  n->narguments = -1;
+  return n;
+}
+
+typedef struct {
+  Lower *l;
+  KC_VEC(AstNode *) nodes;
+} Collector;
+
+static CXChildVisitResult collect(CXCursor cursor, CXCursor parent, CXClientData data) {
+  (void)parent;
+  Collector *collector = data;
+  AstNode *n = ast_node(collector->l, cursor);
+  KC_PUSH(collector->l->arena, collector->nodes, n);
+  return CXChildVisit_Continue;
+}
+
+static bool is_part(const AstNode *n) {
+  return !ast_is_reference_kind(n->kind) &&
+         !(n->kind >= CXCursor_FirstAttr && n->kind <= CXCursor_LastAttr);
+}
+
+void ast_expand(Lower *l, AstNode *n) {
+  if (n->expanded) return;
+  n->expanded = true;
+  Collector collector = {.l = l};
+  l->clang->visitChildren(n->cursor, collect, &collector);
+  n->kids = collector.nodes.items;
+  n->nkids = collector.nodes.count;
+  n->parts = KC_NEW_ARRAY(l->arena, AstNode *, n->nkids + 1);
+  for (int i = 0; i < n->nkids; i++)
+    if (is_part(n->kids[i])) n->parts[n->nparts++] = n->kids[i];
+}
+
+const CppType *ast_type(Lower *l, AstNode *n) {
+  if (!n->type) n->type = cpp_cursor_type(l, n->cursor);
+  return n->type;
+}
+
+CXCursor ast_reference(Lower *l, AstNode *n) {
+  if (!n->reference_known) {
+    n->reference_known = true;
+    n->reference = l->clang->getCursorReferenced(n->cursor);
+  }
+  return n->reference;
+}
+
+int ast_arguments(Lower *l, AstNode *n) {
+  if (n->narguments < 0) {
+    int count = l->clang->Cursor_getNumArguments(n->cursor);
+    n->narguments = 0;
+    n->arguments = KC_NEW_ARRAY(l->arena, AstNode *, MAX(count, 0) + 1);
+    for (int i = 0; i < count; i++) {
+      CXCursor argument = l->clang->Cursor_getArgument(n->cursor, (unsigned)i);
+      if (!ast_is_null(argument)) n->arguments[n->narguments++] = ast_node(l, argument);
+    }
+  }
+  return n->narguments;
+}
+
+static SourceRange node_range(Lower *l, AstNode *n) {
+  if (!n->where_known) {
+    n->where_known = 1;
+    n->range = unit_cursor_range(l->unit, n->cursor);
+  }
+  return n->range;
+}
+
+bool ast_has_location(Lower *l, AstNode *n) {
+  return node_range(l, n).line > 0;
+}
+
+AstNode *ast_strip(Lower *l, AstNode *n) {
+  for (;;) {
+    ast_expand(l, n);
+    if (n->nparts != 1) return n;
+    if (n->kind != CXCursor_ParenExpr &&
+        (n->kind != CXCursor_UnexposedExpr || !cpp_same(ast_type(l, n), ast_type(l, n->parts[0]))))
+      return n;
+    n = n->parts[0];
+  }
+}
+
+bool ast_returns_reference(Lower *l, AstNode *n) {
+  CXCursor d = ast_reference(l, n);
+  return (d.kind == CXCursor_FunctionDecl || d.kind == CXCursor_CXXMethod ||
+          d.kind == CXCursor_ConversionFunction) &&
+         callee_of(l, d)->result->kind == CPP_REFERENCE;
+}
+
+AstNode *ast_initializer(Lower *l, CXCursor variable) {
+  CXCursor init = l->clang->Cursor_getVarDeclInitializer(variable);
+  if (ast_is_null(init)) return NULL;
+  AstNode *n = ast_node(l, init);
+  return ast_is_expression(n) ? n : NULL;
+}
+
+/* ---- constants and purity ---- */
+
+static bool is_literal(CXCursorKind kind) {
+  return kind == CXCursor_IntegerLiteral || kind == CXCursor_CharacterLiteral ||
+         kind == CXCursor_CXXBoolLiteralExpr || kind == CXCursor_CXXNullPtrLiteralExpr ||
+         kind == CXCursor_FloatingLiteral || kind == CXCursor_UnaryExpr ||
+         kind == CXCursor_SizeOfPackExpr || kind == CXCursor_GNUNullExpr ||
+         kind == CXCursor_ConceptSpecializationExpr;
+}
+
+/* Reading the variable has no effect and is no memory access that other threads can see. */
+static bool is_private_variable(Lower *l, CXCursor d) {
+  if (d.kind == CXCursor_EnumConstantDecl || d.kind == CXCursor_FunctionDecl ||
+      d.kind == CXCursor_CXXMethod || d.kind == CXCursor_NonTypeTemplateParameter)
+    return true;
+  if (d.kind == CXCursor_ParmDecl)
+    return l->clang->getCanonicalType(l->clang->getCursorType(d)).kind != CXType_LValueReference;
+  if (d.kind != CXCursor_VarDecl) return false;
+  CXType type = l->clang->getCanonicalType(l->clang->getCursorType(d));
+  if (type.kind == CXType_LValueReference || type.kind == CXType_RValueReference) return false;
+  if (l->clang->isConstQualifiedType(type)) return true;
+  return l->clang->Cursor_hasVarDeclGlobalStorage(d) == 0 && !unit_is_shared(l->unit, d);
+}
+
+static bool parts_pure(Lower *l, AstNode *n) {
+  for (int i = 0; i < n->nparts; i++)
+    if (!ast_pure(l, n->parts[i])) return false;
+  return true;
+}
+
+static bool pure_member(Lower *l, AstNode *n) {
+  CXCursor d = ast_reference(l, n);
+  if (d.kind == CXCursor_VarDecl || d.kind == CXCursor_EnumConstantDecl)
+    return is_private_variable(l, d);
+  if (n->nparts == 0) return false; /* this->x: wherever the object is */
+  return ast_type(l, n->parts[0])->kind == CPP_RECORD && parts_pure(l, n);
+}
+
+static bool compute_pure(Lower *l, AstNode *n) {
+  ast_expand(l, n);
+  if (is_literal(n->kind)) return true;
+  switch (n->kind) {
+  case CXCursor_DeclRefExpr: {
+    CXCursor d = ast_reference(l, n);
+    return ast_is_null(d) || is_private_variable(l, d);
+  }
+  case CXCursor_MemberRefExpr: return pure_member(l, n);
+  case CXCursor_UnaryOperator: {
+    CXUnaryOperatorKind op = l->clang->getCursorUnaryOperatorKind(n->cursor);
+    return (op == CXUnaryOperator_Minus || op == CXUnaryOperator_Not ||
+            op == CXUnaryOperator_LNot || op == CXUnaryOperator_Plus) &&
+           parts_pure(l, n);
+  }
+  case CXCursor_BinaryOperator: {
+    CXBinaryOperatorKind op = l->clang->getCursorBinaryOperatorKind(n->cursor);
+    return op != CXBinaryOperator_Assign && op != CXBinaryOperator_Comma &&
+           op != CXBinaryOperator_PtrMemD && op != CXBinaryOperator_PtrMemI && parts_pure(l, n);
+  }
+  case CXCursor_UnexposedExpr: return n->nparts > 0 && parts_pure(l, n);
+  case CXCursor_ParenExpr:
+  case CXCursor_ConditionalOperator: return parts_pure(l, n);
+  default: return ast_is_cast(n->kind) && !cpp_is_object(ast_type(l, n)) && parts_pure(l, n);
+  }
+}
+
+bool ast_pure(Lower *l, AstNode *n) {
+  if (n->pure == 0) n->pure = compute_pure(l, n) ? 2 : 1;
+  return n->pure == 2;
+}
+
+/* Calls whose arguments have no effects: then evaluating them at compile time loses none. */
+static bool evaluable(Lower *l, AstNode *n) {
+  if (ast_pure(l, n)) return true;
+  ast_expand(l, n);
+  if (n->kind == CXCursor_UnaryOperator || n->kind == CXCursor_ParenExpr ||
+      n->kind == CXCursor_BinaryOperator || n->kind == CXCursor_UnexposedExpr ||
+      n->kind == CXCursor_CallExpr || n->kind == CXCursor_MemberRefExpr ||
+      n->kind == CXCursor_ConditionalOperator || n->kind == CXCursor_InitListExpr ||
+      n->kind == CXCursor_CXXFunctionalCastExpr || n->kind == CXCursor_ArraySubscriptExpr ||
+      ast_is_cast(n->kind)) {
+    if (n->kind == CXCursor_UnaryOperator) {
+      CXUnaryOperatorKind op = l->clang->getCursorUnaryOperatorKind(n->cursor);
+      if (op >= CXUnaryOperator_PostInc && op <= CXUnaryOperator_PreDec) return false;
+    }
+    if (n->kind == CXCursor_BinaryOperator) {
+      CXBinaryOperatorKind op = l->clang->getCursorBinaryOperatorKind(n->cursor);
+      if (op == CXBinaryOperator_Assign || op == CXBinaryOperator_Comma) return false;
+    }
+    for (int i = 0; i < n->nparts; i++)
+      if (!evaluable(l, n->parts[i])) return false;
+    return true;
+  }
+  return n->kind == CXCursor_DeclRefExpr;
+}
+
+bool ast_constant(Lower *l, AstNode *n, int64_t *value) {
+  if (n->constant == 0) {
+    n->constant = 1;
+    bool is_unsigned = false;
+    if (ast_type(l, n)->kind == CPP_INT && evaluable(l, n) &&
+        unit_evaluate(l->unit, n->cursor, &n->value, &is_unsigned))
+      n->constant = 2;
+  }
+  if (n->constant == 2) *value = n->value;
+  return n->constant == 2;
+}
+
+/* ---- callees ---- */
+
+Callee *callee_of(Lower *l, CXCursor function) {
+  Callee *c = g_hash_table_lookup(l->callees, ast_key(function));
+  if (c) return c;
+  c = KC_NEW(l->arena, Callee);
+  c->decl = function;
+  c->kind = l->clang->getCursorKind(function);
+  c->name = unit_name(l->unit, function);
+  c->result = cpp_type(l, l->clang->getCursorResultType(function));
+  c->asms = -1;
+  c->is_member = c->kind == CXCursor_Destructor || c->kind == CXCursor_ConversionFunction ||
+                 (c->kind == CXCursor_CXXMethod && !l->clang->CXXMethod_isStatic(function));
+  g_hash_table_insert(l->callees, (gpointer)ast_key(function), c);
+  return c;
+}
+
+static void count_returns(Lower *l, AstNode *n, Callee *callee) {
+  if (n->kind == CXCursor_ReturnStmt) {
+    callee->returns++;
+    return;
+  }
+  if (n->kind == CXCursor_LambdaExpr) return;
+  if (ast_is_expression(n) && n->kind != CXCursor_StmtExpr && n->kind != CXCursor_UnexposedExpr)
+    return;
+  ast_expand(l, n);
+  for (int i = 0; i < n->nparts; i++)
+    count_returns(l, n->parts[i], callee);
+}
+
+bool callee_has_body(Lower *l, Callee *c) {
+  if (c->body_known) return c->body != NULL;
+  c->body_known = true;
+  CXCursor definition = l->clang->getCursorDefinition(c->decl);
+  if (ast_is_null(definition)) return false;
+  AstNode *n = ast_node(l, definition);
+  ast_expand(l, n);
+  c->params = KC_NEW_ARRAY(l->arena, AstNode *, n->nkids + 1);
+  for (int i = 0; i < n->nkids; i++) {
+    if (n->kids[i]->kind == CXCursor_ParmDecl) c->params[c->nparams++] = n->kids[i];
+    if (n->kids[i]->kind == CXCursor_CompoundStmt || n->kids[i]->kind == CXCursor_CXXTryStmt)
+      c->body = n->kids[i];
+  }
+  if (!c->body) return false;
+  c->definition = n;
+  count_returns(l, c->body, c);
+  AstNode *last = ast_last(l, c->body);
+  c->tail_return = c->returns == 1 && last && last->kind == CXCursor_ReturnStmt;
+  return true;
+}
+
+bool callee_is_system(Lower *l, Callee *c) {
+  if (c->system == 0) c->system = unit_is_builtin(l->unit, c->decl) ? 2 : 1;
+  return c->system == 2;
+}
+
+bool callee_is_kernel(Lower *l, Callee *c) {
+  if (c->global == 0)
+    c->global = c->kind == CXCursor_FunctionDecl && c->result->kind == CPP_VOID &&
+                        unit_has_attr(l->unit, c->decl, CXCursor_CUDAGlobalAttr)
+                    ? 2
+                    : 1;
+  return c->global == 2;
+}
+
+const char *callee_qualified(Lower *l, Callee *c) {
+  return unit_qualified_name(l->unit, c->decl);
+}

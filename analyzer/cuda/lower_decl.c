@@ -1,0 +1,198 @@
+/* Declarations of local variables, structured bindings. */
+#include "cuda/lower_internal.h"
+
+static void keep_for_cleanup(Lower *l, IrOperand address, const CppType *type) {
+  if (!cpp_needs_cleanup(l, type)) return;
+  Cleanup cleanup = {address, type};
+  KC_PUSH(l->arena, l->frame->cleanups, cleanup);
+}
+
+static void set_origin(Lower *l, Binding *binding, AstNode *init) {
+  binding->origin = init;
+  binding->origin_frame = l->frame;
+}
+
+static void reference_variable(Lower *l, CXCursor variable, const CppType *type, AstNode *init) {
+  if (!init) {
+    lower_havoc(l, false, "a reference without an initialiser");
+    return;
+  }
+  IrOperand address = address_pin(l, lower_lvalue(l, init));
+  Binding *binding = frame_bind(l, l->frame, variable, address, type->elem);
+  set_origin(l, binding, init);
+  if (type->elem->kind == CPP_FUNCTION) binding->function = lower_function_value(l, init);
+  lower_name_dynamic(l, variable, address, type->elem);
+}
+
+static bool is_function_pointer(const CppType *type) {
+  return type->kind == CPP_POINTER && type->elem->kind == CPP_FUNCTION;
+}
+
+static void object_variable(Lower *l, CXCursor variable, const CppType *type, AstNode *init) {
+  IrOperand address = lower_allocate(l, type, unit_name(l->unit, variable));
+  Binding *binding = frame_bind(l, l->frame, variable, address, type);
+  set_origin(l, binding, init);
+  if (init && is_function_pointer(type)) binding->function = lower_function_value(l, init);
+  if (init && type->kind == CPP_POINTER && type->elem->kind == CPP_RECORD) {
+    IrOperand value = lower_value_as(l, init, type);
+    lower_name_dynamic(l, variable, value, type->elem);
+    lower_store_last(l, address, type, value, false);
+  } else if (init) {
+    lower_init(l, address, type, init);
+  } else if (type->kind == CPP_RECORD) {
+    lower_default_init(l, address, type, false);
+  }
+  keep_for_cleanup(l, address, type);
+}
+
+void lower_local_variable(Lower *l, AstNode *n) {
+  CXCursor variable = n->cursor;
+  const CppType *type = ast_type(l, n);
+  int64_t value;
+  if (unit_is_shared(l->unit, variable)) {
+    lower_shared_variable(l, variable);
+    return;
+  }
+  if (l->clang->Cursor_hasVarDeclGlobalStorage(variable) > 0) return; /* made on first use */
+  AstNode *init = ast_initializer(l, variable);
+  if (type->kind == CPP_REFERENCE) {
+    reference_variable(l, variable, type, init);
+  } else if (type->kind == CPP_INT && unit_evaluate(l->unit, variable, &value, NULL)) {
+    IrOperand constant = {.kind = IR_OPD_NONE};
+    frame_bind(l, l->frame, variable, constant, type)->value = value;
+  } else {
+    object_variable(l, variable, type, init);
+  }
+}
+
+/* ---- structured bindings ---- */
+
+typedef struct {
+  IrOperand address;
+  const CppType *type;
+  long long index; /* of the tuple element */
+} Element;
+
+typedef KC_VEC(Element) Elements;
+
+static void add_element(Lower *l, Elements *elements, IrOperand address, const CppType *type,
+                        long long index) {
+  Element element = {address, type, index};
+  if (type->kind == CPP_REFERENCE) {
+    element.address = address_pin(l, address_of_value(l, lower_load(l, address, type, false)));
+    element.type = type->elem;
+  }
+  KC_PUSH(l->arena, *elements, element);
+}
+
+/* Direct members, when all of them are in one class (those of a base count when the class adds
+ * none). */
+static bool plain_members(Lower *l, IrOperand address, const CppType *type, int wanted,
+                          Elements *out) {
+  cpp_fields(l, type);
+  int direct = 0;
+  for (int i = 0; i < type->fields.count; i++)
+    if (!type->fields.items[i].is_base) direct++;
+  for (int i = 0; i < type->fields.count; i++) {
+    const CppField *f = &type->fields.items[i];
+    IrOperand at = address_add(address, (int64_t)f->offset);
+    if (f->is_base && direct == 0 && plain_members(l, at, f->type, wanted, out)) return true;
+    if (f->is_base || direct != wanted) continue;
+    add_element(l, out, at, f->type, out->count);
+  }
+  return direct == wanted;
+}
+
+/* Members of a tuple are bases like Leaf<index, T>: finds them by those template arguments. */
+static void tuple_elements(Lower *l, IrOperand address, const CppType *type, Elements *out) {
+  cpp_fields(l, type);
+  for (int i = 0; i < type->fields.count; i++) {
+    const CppField *f = &type->fields.items[i];
+    IrOperand at = address_add(address, (int64_t)f->offset);
+    if (!f->is_base) {
+      if (f->type->kind == CPP_RECORD) tuple_elements(l, at, f->type, out);
+      continue;
+    }
+    CXCursor d = f->type->decl;
+    bool leaf = f->type->kind == CPP_RECORD && l->clang->Cursor_getNumTemplateArguments(d) >= 2 &&
+                l->clang->Cursor_getTemplateArgumentKind(d, 0) == CXTemplateArgumentKind_Integral &&
+                l->clang->Cursor_getTemplateArgumentKind(d, 1) == CXTemplateArgumentKind_Type;
+    if (!leaf) {
+      tuple_elements(l, at, f->type, out);
+      continue;
+    }
+    const CppType *held = cpp_type(l, l->clang->Cursor_getTemplateArgumentType(d, 1));
+    cpp_fields(l, f->type);
+    for (int j = 0; j < f->type->fields.count; j++)
+      if (!f->type->fields.items[j].is_base)
+        at = address_add(at, (int64_t)f->type->fields.items[j].offset);
+    add_element(l, out, at, held, l->clang->Cursor_getTemplateArgumentValue(d, 0));
+  }
+}
+
+static bool find_elements(Lower *l, IrOperand address, const CppType *type, int wanted,
+                          Elements *out) {
+  if (type->kind == CPP_ARRAY) {
+    for (int64_t i = 0; i < type->count; i++)
+      add_element(l, out, address_add(address, i * (int64_t)type->elem->bytes), type->elem, i);
+    return out->count == wanted;
+  }
+  if (type->kind != CPP_RECORD) return false;
+  if (plain_members(l, address, type, wanted, out)) return true;
+  out->count = 0;
+  tuple_elements(l, address, type, out);
+  if (out->count == wanted) return true;
+  out->count = 0;
+  if (!cpp_leaves(l, type)) return false;
+  for (int i = 0; i < type->leaves.count; i++)
+    add_element(l, out, address_add(address, (int64_t)type->leaves.items[i].offset),
+                type->leaves.items[i].type, i);
+  return out->count == wanted;
+}
+
+static void structured_binding(Lower *l, AstNode *n) {
+  AstNode *init = NULL;
+  int wanted = 0;
+  for (int i = 0; i < n->nparts; i++) {
+    if (ast_is_expression(n->parts[i]))
+      init = n->parts[i];
+    else if (n->parts[i]->kind == CXCursor_UnexposedDecl)
+      wanted++;
+  }
+  if (!init || wanted == 0) return;
+  const CppType *type = ast_type(l, n);
+  IrOperand address;
+  if (type->kind == CPP_REFERENCE) {
+    type = type->elem;
+    address = address_pin(l, lower_lvalue(l, init));
+  } else {
+    if (!cpp_is_object(type)) type = ast_type(l, init);
+    address = lower_allocate(l, type, NULL);
+    lower_init(l, address, type, init);
+    keep_for_cleanup(l, address, type);
+  }
+  Elements elements = {0};
+  if (!find_elements(l, address, type, wanted, &elements)) {
+    lower_havoc(l, false, "the structured binding of %s could not be taken apart",
+                cpp_name(l, type));
+    return;
+  }
+  for (int i = 0, at = 0; i < n->nparts; i++) {
+    if (n->parts[i]->kind != CXCursor_UnexposedDecl) continue;
+    for (int j = 0; j < elements.count; j++)
+      if (elements.items[j].index == at)
+        frame_bind(l, l->frame, n->parts[i]->cursor, elements.items[j].address,
+                   elements.items[j].type);
+    at++;
+  }
+}
+
+void lower_declaration(Lower *l, AstNode *n) {
+  AstNode *before = lower_here(l, n);
+  ast_expand(l, n);
+  if (n->kind == CXCursor_VarDecl)
+    lower_local_variable(l, n);
+  else if (n->kind == CXCursor_UnexposedDecl)
+    structured_binding(l, n);
+  l->here = before;
+}

@@ -1,0 +1,297 @@
+/* Loops and switches, laid out in source order: head, body, increment, exit. */
+#include "cuda/lower_internal.h"
+
+#include <string.h>
+
+static void loop_body(Lower *l, AstNode *body, int32_t break_label, int32_t continue_label) {
+  Frame *frame = l->frame;
+  LoopTarget target = {break_label, continue_label, frame->cleanups.count};
+  KC_PUSH(l->arena, frame->loops, target);
+  if (body) lower_statement(l, body);
+  frame->loops.count--;
+}
+
+static bool is_declaration(const AstNode *n) {
+  return n->kind == CXCursor_DeclStmt || n->kind == CXCursor_VarDecl;
+}
+
+static void while_loop(Lower *l, AstNode *n) {
+  int32_t head = lower_label(l), exit = lower_label(l);
+  int keep = l->frame->cleanups.count, at = 0;
+  lower_place(l, head);
+  while (at < n->nparts && is_declaration(n->parts[at])) /* while (T x = ...) */
+    lower_statement(l, n->parts[at++]);
+  if (at < n->nparts) lower_condition(l, n->parts[at], exit, false);
+  loop_body(l, at + 1 < n->nparts ? n->parts[at + 1] : NULL, exit, head);
+  lower_leave_scope(l, keep);
+  lower_jump(l, head);
+  lower_place(l, exit);
+}
+
+static void do_loop(Lower *l, AstNode *n) {
+  int32_t head = lower_label(l), next = lower_label(l), exit = lower_label(l);
+  lower_place(l, head);
+  loop_body(l, ast_part(l, n, 0), exit, next);
+  lower_place(l, next);
+  if (ast_part(l, n, 1)) lower_condition(l, n->parts[1], head, true);
+  lower_place(l, exit);
+}
+
+/* ---- for ---- */
+
+typedef struct {
+  AstNode *init, *variable, *condition, *increment, *body;
+} ForParts;
+
+/* Offsets of the two `;` between the parentheses of a for statement; false when they can't be had
+ * (the statement is made by a macro). */
+static bool for_semicolons(Lower *l, AstNode *n, unsigned offsets[2]) {
+  if (!unit_can_tokenize(l->unit, n->cursor)) return false;
+  CXToken *tokens = NULL;
+  unsigned count = 0;
+  int depth = 0, found = 0;
+  l->clang->tokenize(l->unit->tu, l->clang->getCursorExtent(n->cursor), &tokens, &count);
+  for (unsigned i = 0; i < count && found < 2; i++) {
+    if (l->clang->getTokenKind(tokens[i]) != CXToken_Punctuation) continue;
+    CXString spelling = l->clang->getTokenSpelling(l->unit->tu, tokens[i]);
+    char c = *l->clang->getCString(spelling);
+    l->clang->disposeString(spelling);
+    if (c == '(' || c == '[' || c == '{') depth++;
+    if (c == ')' || c == ']' || c == '}') depth--;
+    if (depth == 0 && c == ')') break;
+    if (c == ';' && depth == 1)
+      l->clang->getFileLocation(l->clang->getTokenLocation(l->unit->tu, tokens[i]), NULL, NULL,
+                                NULL, &offsets[found++]);
+  }
+  l->clang->disposeTokens(l->unit->tu, tokens, count);
+  return found == 2;
+}
+
+static unsigned start_offset(Lower *l, AstNode *n) {
+  unsigned offset = 0;
+  CXSourceRange extent = l->clang->getCursorExtent(n->cursor);
+  l->clang->getFileLocation(l->clang->getRangeStart(extent), NULL, NULL, NULL, &offset);
+  return offset;
+}
+
+/* Without semicolons to go by: what each part looks like. */
+static void guess_parts(Lower *l, AstNode *n, ForParts *parts) {
+  for (int i = 0; i + 1 < n->nparts; i++) {
+    AstNode *c = n->parts[i];
+    if (c->kind == CXCursor_DeclStmt)
+      parts->init = c;
+    else if (ast_type(l, c)->is_bool && !parts->condition)
+      parts->condition = c;
+    else if (c->kind == CXCursor_UnaryOperator || c->kind == CXCursor_CompoundAssignOperator ||
+             parts->condition)
+      parts->increment = c;
+    else if (c->kind == CXCursor_BinaryOperator)
+      parts->init = c;
+    else
+      parts->condition = c;
+  }
+}
+
+/* libclang gives the parts that are there, without saying which they are. */
+static ForParts for_parts(Lower *l, AstNode *n) {
+  ForParts parts = {0};
+  unsigned semicolons[2];
+  if (n->nparts == 0) return parts;
+  parts.body = n->parts[n->nparts - 1];
+  if (n->nparts == 4 && n->parts[1]->kind != CXCursor_VarDecl) {
+    parts.init = n->parts[0];
+    parts.condition = n->parts[1];
+    parts.increment = n->parts[2];
+  } else if (for_semicolons(l, n, semicolons)) {
+    for (int i = 0; i + 1 < n->nparts; i++) {
+      AstNode *c = n->parts[i];
+      unsigned at = start_offset(l, c);
+      if (at < semicolons[0])
+        parts.init = c;
+      else if (at >= semicolons[1])
+        parts.increment = c;
+      else if (is_declaration(c))
+        parts.variable = c;
+      else
+        parts.condition = c;
+    }
+  } else {
+    guess_parts(l, n, &parts);
+  }
+  return parts;
+}
+
+static void for_loop(Lower *l, AstNode *n) {
+  ForParts parts = for_parts(l, n);
+  int keep = l->frame->cleanups.count;
+  if (parts.init) lower_statement(l, parts.init);
+  int32_t head = lower_label(l), next = lower_label(l), exit = lower_label(l);
+  lower_place(l, head);
+  if (parts.variable) lower_statement(l, parts.variable);
+  if (parts.condition) lower_condition(l, parts.condition, exit, false);
+  loop_body(l, parts.body, exit, next);
+  lower_place(l, next);
+  if (parts.increment) lower_statement(l, parts.increment);
+  lower_jump(l, head);
+  lower_place(l, exit);
+  lower_leave_scope(l, keep);
+}
+
+/* ---- range-based for ---- */
+
+/* What the range is: where its first element is, how many, of which type. */
+typedef struct {
+  IrOperand first;
+  const CppType *elem;
+  IrOperand count; /* 8 bytes */
+} Range;
+
+static bool array_range(Lower *l, AstNode *n, Range *range) {
+  const CppType *type = ast_type(l, n);
+  if (type->kind != CPP_ARRAY || type->count < 0) return false;
+  range->first = address_pin(l, lower_lvalue(l, n));
+  range->elem = type->elem;
+  range->count = ir_imm(type->count);
+  return true;
+}
+
+/* `for (x : {1, 2, 3})`: the array behind the std::initializer_list. */
+static AstNode *list_behind(Lower *l, AstNode *n) {
+  while (n->kind == CXCursor_UnexposedExpr && ast_type(l, n)->kind != CPP_ARRAY) {
+    n = ast_part(l, n, 0);
+    if (!n) return NULL;
+  }
+  return ast_type(l, n)->kind == CPP_ARRAY ? n : NULL;
+}
+
+/* A class that holds one array and nothing else (std::array, cute::array). */
+static bool wrapped_array(Lower *l, AstNode *n, Range *range) {
+  const CppType *type = ast_type(l, n);
+  uint64_t offset = 0;
+  while (type->kind == CPP_RECORD) {
+    cpp_fields(l, type);
+    const CppField *only = NULL;
+    for (int i = 0; i < type->fields.count; i++) {
+      if (type->fields.items[i].is_base && type->fields.items[i].type->fields.count == 0 &&
+          type->fields.items[i].type->bytes <= 1)
+        continue;
+      if (only) return false;
+      only = &type->fields.items[i];
+    }
+    if (!only) return false;
+    offset += only->offset;
+    type = only->type;
+  }
+  if (type->kind != CPP_ARRAY || type->count < 0) return false;
+  range->first = address_add(address_pin(l, lower_lvalue(l, n)), (int64_t)offset);
+  range->elem = type->elem;
+  range->count = ir_imm(type->count);
+  return true;
+}
+
+static void range_loop(Lower *l, AstNode *n) {
+  AstNode *variable = NULL, *over = NULL, *body = ast_last(l, n);
+  for (int i = 0; i + 1 < n->nparts; i++) {
+    if (n->parts[i]->kind == CXCursor_VarDecl)
+      variable = n->parts[i];
+    else if (ast_is_expression(n->parts[i]))
+      over = n->parts[i];
+    else
+      lower_statement(l, n->parts[i]); /* for (init; x : range) */
+  }
+  Range range;
+  AstNode *list = over ? list_behind(l, over) : NULL;
+  bool known = variable && over &&
+               (array_range(l, over, &range) || (list && array_range(l, list, &range)) ||
+                wrapped_array(l, over, &range));
+  if (!known) {
+    lower_havoc(l, lower_may_reach_event(l, n), "a range-based for over a class is not followed");
+    return;
+  }
+  const CppType *index = cpp_scalar(l, CXType_LongLong), *type = ast_type(l, variable);
+  int32_t head = lower_label(l), next = lower_label(l), exit = lower_label(l);
+  int32_t counter = lower_temp(l, index->ir);
+  lower_move(l, counter, index->ir, lower_constant(0, index->ir));
+  lower_place(l, head);
+  IrOperand more = lower_compare(l, IR_CMP_lt, index->ir, ir_use(counter), range.count);
+  lower_branch(l, more, exit, false);
+  IrOperand at = address_index(l, range.first, ir_use(counter), index, range.elem->bytes);
+  if (type->kind == CPP_REFERENCE) {
+    frame_bind(l, l->frame, variable->cursor, address_pin(l, at), type->elem);
+  } else {
+    IrOperand copy = lower_allocate(l, type, unit_name(l->unit, variable->cursor));
+    frame_bind(l, l->frame, variable->cursor, copy, type);
+    lower_copy(l, copy, at, type);
+  }
+  loop_body(l, body, exit, next);
+  lower_place(l, next);
+  IrOperand args[] = {ir_use(counter), ir_use(counter), ir_imm(1)};
+  lower_emit(l, IR_add, index->ir, args, 3);
+  lower_jump(l, head);
+  lower_place(l, exit);
+}
+
+void lower_loop(Lower *l, AstNode *n) {
+  ast_expand(l, n);
+  switch (n->kind) {
+  case CXCursor_WhileStmt: while_loop(l, n); break;
+  case CXCursor_DoStmt: do_loop(l, n); break;
+  case CXCursor_ForStmt: for_loop(l, n); break;
+  default: range_loop(l, n); break;
+  }
+}
+
+/* ---- switch ---- */
+
+static void collect_cases(Lower *l, AstNode *n, AstNode **fallback) {
+  ast_expand(l, n);
+  if (n->kind == CXCursor_SwitchStmt || ast_is_expression(n)) return;
+  if (n->kind == CXCursor_CaseStmt || n->kind == CXCursor_DefaultStmt) {
+    CaseLabel label = {n, lower_label(l)};
+    KC_PUSH(l->arena, l->frame->cases, label);
+    if (n->kind == CXCursor_DefaultStmt) *fallback = n;
+  }
+  for (int i = 0; i < n->nparts; i++)
+    collect_cases(l, n->parts[i], fallback);
+}
+
+static void branch_to_case(Lower *l, const CaseLabel *label, IrOperand value, const CppType *type) {
+  const AstNode *n = label->node;
+  if (n->kind == CXCursor_DefaultStmt || n->nparts == 0) return;
+  IrOperand low = lower_value_as(l, n->parts[0], type), match;
+  if (n->nparts > 2) { /* case 1 ... 5 */
+    IrOperand high = lower_value_as(l, n->parts[1], type);
+    match =
+        lower_binary(l, IR_band, IR_TYPE_PRED, lower_compare(l, IR_CMP_ge, type->ir, value, low),
+                     lower_compare(l, IR_CMP_le, type->ir, value, high));
+  } else {
+    match = lower_compare(l, IR_CMP_eq, type->ir, value, low);
+  }
+  lower_branch(l, match, label->label, true);
+}
+
+void lower_switch(Lower *l, AstNode *n) {
+  int at = 0, keep = l->frame->cleanups.count;
+  ast_expand(l, n);
+  while (at < n->nparts && is_declaration(n->parts[at]))
+    lower_statement(l, n->parts[at++]);
+  if (at + 1 >= n->nparts) return;
+  const CppType *type = ast_type(l, n->parts[at]);
+  IrOperand value = lower_value(l, n->parts[at]);
+  AstNode *body = n->parts[n->nparts - 1], *fallback = NULL;
+  Frame *frame = l->frame;
+  int first = frame->cases.count;
+  int32_t exit = lower_label(l), otherwise = exit;
+  collect_cases(l, body, &fallback);
+  int last = frame->cases.count;
+  for (int i = first; i < last; i++) {
+    CaseLabel label = frame->cases.items[i];
+    if (label.node == fallback) otherwise = label.label;
+    branch_to_case(l, &label, value, type);
+  }
+  lower_jump(l, otherwise);
+  loop_body(l, body, exit, -1);
+  frame->cases.count = first;
+  lower_place(l, exit);
+  lower_leave_scope(l, keep);
+}
