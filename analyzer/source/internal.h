@@ -1,0 +1,97 @@
+/* What the files of the source room share. */
+#ifndef KC_SOURCE_INTERNAL_H
+#define KC_SOURCE_INTERNAL_H
+
+#include <glib.h>
+
+#include "source/check.h"
+
+typedef struct SourceCheck {
+  const IrProgram *program;
+  const Arch *arch;
+  bool exact_target;
+  const MachineHostFacts *host; /* NULL: none */
+  IrViolations *violations;
+  GHashTable
+      *reported; /* "kind file line column" of what is said once however often it is inlined */
+} SourceCheck;
+
+/* A violation at the innermost user frame of `where`, unless the same kind stands there already:
+ * then NULL. */
+IrViolation *source_once(SourceCheck *check, const char *kind, const IrKernel *kernel,
+                         uint32_t where, const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
+/* The first event of a kernel, or NULL. */
+const IrInsn *source_find_event(const IrKernel *kernel, IrEvent event);
+
+/* asm.c: clobbers, labels and address operands of asm statements. */
+void source_check_asms(SourceCheck *check, const IrKernel *kernel);
+/* kernel.c: calls beside wgmma, tensor-map parameters, shared arrays, polling. */
+void source_check_kernel(SourceCheck *check, const IrKernel *kernel);
+/* empty.c: kernels that the guards leave empty; guards that admit targets without the feature. */
+void source_check_guards(SourceCheck *check);
+/* launch.c: attributes and results of launches against what the device code does. */
+void source_check_launches(SourceCheck *check, const IrKernel *kernel);
+
+/* ---- text.c: C++ text without a parser; comments and literals are skipped ---- */
+
+typedef struct SourceText {
+  const char *text;
+  size_t length; /* 0: not readable */
+} SourceText;
+
+SourceText source_text(const IrProgram *program, uint32_t file);
+/* Byte offset of a 1-based position, clamped to the text. */
+size_t source_offset(SourceText text, uint32_t line, uint32_t column);
+/* 1-based line of an offset. */
+uint32_t source_line_of(SourceText text, size_t offset);
+/* The braces of the function whose name stands at `name`: offsets of `{` and of its `}`. False for
+ * a declaration without a body. */
+bool source_body(SourceText text, size_t name, size_t *open, size_t *close);
+/* The body of a function called `name`, anywhere in the text. */
+bool source_find_body(SourceText text, const char *name, size_t *open, size_t *close);
+/* Calls `visit` with the name of everything that is called between two offsets; stops at false. */
+void source_each_call(SourceText text, size_t begin, size_t end,
+                      bool (*visit)(const char *name, void *user), void *user);
+/* Whether `word` occurs between two offsets, comments and literals included. */
+bool source_contains(SourceText text, size_t begin, size_t end, const char *word);
+
+/* ---- guards.c: #if regions of a file ---- */
+
+typedef struct Guard {
+  uint32_t line;         /* of the directive */
+  uint32_t begin, end;   /* lines inside: begin <= line < end */
+  int parent;            /* index of the enclosing guard, -1 */
+  int before;            /* the branch before this one (#elif, #else), -1 */
+  const char *condition; /* of #if and #elif; NULL: #else */
+} Guard;
+
+typedef struct GuardMacro { /* #define NAME inside a guard (-1: outside all) */
+  const char *name;
+  const char *value; /* "" when there is none, or it takes parameters */
+  int guard;
+} GuardMacro;
+
+typedef struct Guards {
+  KcArena *arena;
+  KC_VEC(Guard) list;
+  KC_VEC(GuardMacro) macros;
+} Guards;
+
+typedef enum Truth { TRUTH_FALSE, TRUTH_TRUE, TRUTH_UNKNOWN } Truth;
+
+Guards guards_read(KcArena *arena, SourceText text);
+/* The innermost guard around a line, -1 when there is none. */
+int guards_at(const Guards *guards, uint32_t line);
+/* Whether the guard or one around it depends on the target, itself or through a macro. */
+bool guards_depend_on_target(const Guards *guards, int guard);
+/* Whether one of them tests a feature macro (__CUDA_ARCH_FEAT_*, __CUDA_ARCH_SPECIFIC__,
+ * __CUDA_ARCH_FAMILY_SPECIFIC__). */
+bool guards_test_feature(const Guards *guards, int guard);
+/* Whether lines inside `guard` (and the guards around it) are compiled when __CUDA_ARCH__ is
+ * `number` * 10. `nesting`: how many macros deep the question arose, 0 for a caller outside. */
+Truth guards_admit(const Guards *guards, int guard, int number, int nesting);
+/* condition.c: a preprocessor condition when __CUDA_ARCH__ is `cuda_arch`. */
+Truth condition_holds(const Guards *guards, const char *condition, int cuda_arch, int nesting);
+
+#endif

@@ -1,0 +1,141 @@
+/* What the instructions of a kernel say without a run: calls beside wgmma, how tensor maps come in,
+ * arrays that are one, loops that poll. */
+#include <string.h>
+
+#include "source/internal.h"
+
+/* ---- calls beside wgmma (ptxas C7509, C7510) ---- */
+
+static void check_calls(SourceCheck *check, const IrKernel *kernel) {
+  const IrInsn *mma = source_find_event(kernel, IR_EV_wgmma_mma);
+  const IrInsn *call = source_find_event(kernel, IR_EV_extern_call);
+  if (!mma || !call || !check->arch->has_wgmma) return;
+  IrViolation *v = source_once(check, "perf-wgmma-serialized", kernel, call->where,
+                               "the call of %s in %s makes the compiler serialise wgmma",
+                               call->text ? call->text : "a function", kernel->name);
+  if (v) ir_violation_related(check->violations, v, mma->where, "wgmma stands here");
+}
+
+/* ---- tensor maps (PTX ISA 9.7.9.27: .param, .const or .global) ---- */
+
+static bool copies_tensors(const IrKernel *kernel) {
+  static const IrEvent events[] = {IR_EV_bulk_tensor_load, IR_EV_bulk_tensor_store,
+                                   IR_EV_bulk_tensor_reduce, IR_EV_bulk_tensor_prefetch,
+                                   IR_EV_prefetch_tensormap};
+  for (size_t i = 0; i < G_N_ELEMENTS(events); i++)
+    if (source_find_event(kernel, events[i])) return true;
+  return false;
+}
+
+static bool holds_tensor_map(const IrParam *param) {
+  for (int i = 0; i < param->leaves.count; i++)
+    if (param->leaves.items[i].kind == IR_LEAF_TENSOR_MAP) return true;
+  return false;
+}
+
+static void check_tensor_maps(SourceCheck *check, const IrKernel *kernel) {
+  if (!copies_tensors(kernel)) return;
+  for (int i = 0; i < kernel->params.count; i++) {
+    const IrParam *param = &kernel->params.items[i];
+    if (param->grid_constant || !holds_tensor_map(param)) continue;
+    source_once(check, "tma-descriptor-not-grid-constant", kernel,
+                param->where ? param->where : kernel->where,
+                "the tensor map %s is passed by value without const __grid_constant__: TMA gets "
+                "the address of a copy in local memory",
+                param->name);
+  }
+}
+
+/* ---- extern __shared__ arrays ---- */
+
+/* The dynamic shared object that an address operand names directly or through additions. */
+static int written_object(const IrKernel *kernel, int before, const IrOperand *operand, int depth) {
+  if (operand->kind == IR_OPD_OBJECT) {
+    const IrObject *object = &kernel->objects.items[operand->id];
+    return object->space == IR_SPACE_SHARED && object->dynamic ? operand->id : -1;
+  }
+  if (operand->kind != IR_OPD_REG || depth == 0) return -1;
+  for (int i = before - 1; i >= 0; i--) {
+    const IrInsn *insn = &kernel->insns.items[i];
+    if (insn->nargs < 2 || insn->args[0].kind != IR_OPD_REG || insn->args[0].id != operand->id)
+      continue;
+    if (insn->op != IR_mov && insn->op != IR_add && insn->op != IR_cvt) return -1;
+    return written_object(kernel, i, &insn->args[1], depth - 1);
+  }
+  return -1;
+}
+
+static void check_aliases(SourceCheck *check, const IrKernel *kernel) {
+  int first = -1;
+  const IrInsn *first_store = NULL;
+  for (int i = 0; i < kernel->insns.count; i++) {
+    const IrInsn *insn = &kernel->insns.items[i];
+    if (insn->op != IR_store || insn->nargs < 2) continue;
+    int object = written_object(kernel, i, &insn->args[0], 8);
+    if (object < 0 || object == first) continue;
+    if (first < 0) {
+      first = object;
+      first_store = insn;
+      continue;
+    }
+    const IrObject *a = &kernel->objects.items[first], *b = &kernel->objects.items[object];
+    if (strcmp(a->name, b->name) == 0) continue;
+    IrViolation *v = source_once(check, "smem-extern-alias", kernel, insn->where,
+                                 "%s and %s are both extern __shared__: they start at the same "
+                                 "address, and both are written",
+                                 a->name, b->name);
+    if (!v) return;
+    v->confidence = IR_INFERRED; /* the two may be used one after the other */
+    ir_violation_related(check->violations, v, first_store->where, "%s is written here", a->name);
+    return;
+  }
+}
+
+/* ---- polling ---- */
+
+/* A loop around test_wait that does nothing else: try_wait would sleep instead. */
+static void check_polling(SourceCheck *check, const IrKernel *kernel) {
+  enum { LOOP_LENGTH = 12 };
+  if (!check->arch->has_tma) return; /* no try_wait before sm_90 */
+  for (int i = 0; i < kernel->insns.count; i++) {
+    const IrInsn *insn = &kernel->insns.items[i];
+    if (insn->op != IR_event || insn->event != IR_EV_mbarrier_test_wait) continue;
+    for (int j = i + 1; j < kernel->insns.count && j <= i + LOOP_LENGTH; j++) {
+      const IrInsn *next = &kernel->insns.items[j];
+      if (next->op == IR_event || next->op == IR_store) break; /* it does something meanwhile */
+      if (next->op != IR_branch || next->target > i || i - next->target > LOOP_LENGTH) continue;
+      source_once(check, "perf-hot-spin", kernel, insn->where,
+                  "a loop polls with mbarrier.test_wait; try_wait suspends the thread meanwhile");
+      break;
+    }
+  }
+}
+
+/* ---- mma.sync where there is more ---- */
+
+static bool in_loop(const IrKernel *kernel, int index) {
+  for (int i = index; i < kernel->insns.count; i++)
+    if (kernel->insns.items[i].op == IR_branch && kernel->insns.items[i].target <= index)
+      return true;
+  return false;
+}
+
+static void check_mma_sync(SourceCheck *check, const IrKernel *kernel) {
+  const Arch *arch = check->arch;
+  if ((!arch->has_wgmma && !arch->has_tcgen05) || source_find_event(kernel, IR_EV_wgmma_mma) ||
+      source_find_event(kernel, IR_EV_tcgen05_mma) || kernel->max_threads < 128)
+    return;
+  const IrInsn *mma = source_find_event(kernel, IR_EV_mma_sync);
+  if (!mma || !in_loop(kernel, (int)(mma - kernel->insns.items))) return;
+  source_once(check, "perf-mma-sync-on-wgmma-target", kernel, mma->where,
+              "%s multiplies with mma.sync only; %s has %s", kernel->name, arch->name,
+              arch->has_wgmma ? "wgmma" : "tcgen05.mma");
+}
+
+void source_check_kernel(SourceCheck *check, const IrKernel *kernel) {
+  check_calls(check, kernel);
+  check_tensor_maps(check, kernel);
+  check_aliases(check, kernel);
+  check_polling(check, kernel);
+  check_mma_sync(check, kernel);
+}
