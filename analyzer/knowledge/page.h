@@ -1,0 +1,56 @@
+/* The pages of the knowledge base: knowledge/pages/<kind>/<id>.md, Markdown with YAML front matter.
+ * A section's anchor is its heading in lower case, blanks as hyphens, other signs left out. */
+#ifndef KC_KNOWLEDGE_PAGE_H
+#define KC_KNOWLEDGE_PAGE_H
+
+#include <glib.h>
+#include <jansson.h>
+
+#include "support/error.h"
+
+typedef struct PageSection {
+  int level; /* number of # */
+  const char *title, *anchor;
+  const char *text; /* what follows the heading, up to the next one */
+} PageSection;
+
+typedef struct PageCaveat { /* something to watch for, and who watches */
+  const char *id, *text;
+  const char *rule;          /* id of the rule that checks it, or NULL */
+  const char *not_checkable; /* why no static check can see it, or NULL */
+  const char *evidence;      /* or NULL */
+} PageCaveat;
+
+typedef struct Page {
+  const char *path; /* "knowledge/pages/hardware/hw-tma.md" */
+  const char *id, *title, *type, *confidence;
+  const char *evidence_level, *measured_on, *reproducibility; /* or NULL */
+  /* NULL-terminated lists. */
+  const char *const *architectures, *const *languages, *const *tags, *const *related;
+  const char *const *sources, *const *prerequisites;
+  const char *const *code; /* files of fixtures/reference that show it */
+  GPtrArray *sections;     /* PageSection*; the first is the page's own heading */
+  GPtrArray *caveats;      /* PageCaveat* */
+} Page;
+
+typedef struct Pages Pages;
+
+/* Loads every page; NULL with file and line of the first that is wrong. */
+Pages *pages_load(KcError *error);
+void pages_free(Pages *pages);
+const GPtrArray *pages_all(const Pages *pages); /* of Page*, by id */
+/* The page called `id`; NULL with a suggestion in `error`. */
+const Page *pages_find(const Pages *pages, const char *id, KcError *error);
+/* Its section with that anchor; NULL with a suggestion in `error`. */
+const PageSection *page_section(const Page *page, const char *anchor, KcError *error);
+
+/* The page for a terminal of 80 columns: paragraphs filled, tables and code as they stand. With
+ * `section` only that section. */
+void page_print(const Page *page, const PageSection *section, GString *out);
+/* Appends the files that `page->code` names; fails when one is not there. */
+bool page_print_code(const Page *page, GString *out, KcError *error);
+/* "id  title", one a line by type, or as JSON {"pages": [...]}. */
+void pages_list_text(const Pages *pages, GString *out);
+json_t *pages_list_json(const Pages *pages);
+
+#endif

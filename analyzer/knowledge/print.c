@@ -1,0 +1,150 @@
+/* Pages as text: what `kcheck page` prints. */
+#include <string.h>
+
+#include "knowledge/fill.h"
+#include "knowledge/page.h"
+#include "support/data.h"
+
+static bool starts_item(const char *line) {
+  const char *at = line + strspn(line, " ");
+  if ((*at == '-' || *at == '*') && at[1] == ' ') return true;
+  size_t digits = strspn(at, "0123456789");
+  return digits > 0 && at[digits] == '.' && at[digits + 1] == ' ';
+}
+
+static void flush(GString *paragraph, GString *out) {
+  if (paragraph->len == 0) return;
+  bool item = starts_item(paragraph->str);
+  size_t indent = strspn(paragraph->str, " ") + (item ? 2 : 0);
+  g_autofree char *rest = g_strnfill(indent, ' ');
+  g_autofree char *first = g_strndup(paragraph->str, strspn(paragraph->str, " "));
+  fill_append(out, paragraph->str, first, rest);
+  g_string_truncate(paragraph, 0);
+}
+
+/* Paragraphs and list items are filled; tables, code and blank lines stay. */
+static void print_text(const char *text, GString *out) {
+  g_autoptr(GString) paragraph = g_string_new(NULL);
+  g_auto(GStrv) lines = g_strsplit(g_strchomp(g_strdup(text)), "\n", -1);
+  bool code = false;
+  for (char **line = lines; *line; line++) {
+    bool fence = g_str_has_prefix(*line, "```");
+    bool as_is = code || fence || **line == '|' || **line == '>' || **line == '\0';
+    if (fence) code = !code;
+    if (as_is || starts_item(*line)) flush(paragraph, out);
+    if (fence) continue;
+    if (as_is)
+      g_string_append_printf(out, "%s%s\n", code ? "    " : "", *line);
+    else
+      g_string_append_printf(paragraph, "%s%s", paragraph->len ? " " : "", *line);
+  }
+  flush(paragraph, out);
+}
+
+static void print_list(GString *out, const char *name, const char *const *list) {
+  if (!*list) return;
+  g_autofree char *joined = g_strjoinv(", ", (char **)list);
+  g_autofree char *line = g_strdup_printf("%s: %s", name, joined);
+  fill_append(out, line, "", "  ");
+}
+
+static void print_head(const Page *page, GString *out) {
+  g_autofree char *rule = g_strnfill((gsize)g_utf8_strlen(page->title, -1), '=');
+  g_string_append_printf(out, "%s\n%s\n", page->title, rule);
+  print_list(out, "targets", page->architectures);
+  g_autofree char *sure =
+      g_strdup_printf("confidence: %s%s%s%s%s", page->confidence, page->evidence_level ? ", " : "",
+                      page->evidence_level ? page->evidence_level : "",
+                      page->measured_on ? " on " : "", page->measured_on ? page->measured_on : "");
+  fill_append(out, sure, "", "  ");
+}
+
+static void print_section(const PageSection *section, GString *out) {
+  if (section->level > 1) {
+    g_autofree char *rule = g_strnfill((gsize)g_utf8_strlen(section->title, -1), '-');
+    g_string_append_printf(out, "\n%s\n%s\n", section->title, rule);
+  } else {
+    g_string_append_c(out, '\n');
+  }
+  print_text(section->text + strspn(section->text, "\n"), out);
+}
+
+static void print_caveats(const Page *page, GString *out) {
+  if (page->caveats->len == 0) return;
+  g_string_append(out, "\nCaveats\n-------\n");
+  for (guint i = 0; i < page->caveats->len; i++) {
+    const PageCaveat *c = page->caveats->pdata[i];
+    g_autofree char *line =
+        c->rule ? g_strdup_printf("%s (%s)", c->text, c->rule)
+                : g_strdup_printf("%s (not checked: %s)", c->text, c->not_checkable);
+    fill_append(out, line, "- ", "  ");
+  }
+}
+
+void page_print(const Page *page, const PageSection *section, GString *out) {
+  if (section) {
+    g_string_append_printf(out, "%s: %s\n", page->id, section->title);
+    print_text(section->text + strspn(section->text, "\n"), out);
+    return;
+  }
+  print_head(page, out);
+  for (guint i = 0; i < page->sections->len; i++)
+    print_section(page->sections->pdata[i], out);
+  print_caveats(page, out);
+  g_string_append_c(out, '\n');
+  print_list(out, "sources", page->sources);
+  print_list(out, "needs", page->prerequisites);
+  print_list(out, "related", page->related);
+}
+
+bool page_print_code(const Page *page, GString *out, KcError *error) {
+  for (const char *const *name = page->code; *name; name++) {
+    g_autofree char *path = g_strdup_printf("fixtures/reference/%s", *name);
+    const char *text = kc_data_get(path, NULL);
+    if (!text)
+      return kc_fail(error, page->path, 0, 0, "the page names %s, which is not there", path);
+    g_string_append_printf(out, "\n// ---- %s ----\n%s", path, text);
+  }
+  return true;
+}
+
+void pages_list_text(const Pages *pages, GString *out) {
+  static const char *const types[] = {"technique", "hardware", "skill",    "pattern",
+                                      "kernel",    "language", "migration"};
+  const GPtrArray *all = pages_all(pages);
+  for (size_t t = 0; t < G_N_ELEMENTS(types); t++) {
+    bool any = false;
+    for (guint i = 0; i < all->len; i++) {
+      const Page *page = all->pdata[i];
+      if (strcmp(page->type, types[t]) != 0) continue;
+      if (!any) g_string_append_printf(out, "%s%s\n", out->len ? "\n" : "", types[t]);
+      any = true;
+      g_string_append_printf(out, "  %-38s %s\n", page->id, page->title);
+    }
+  }
+}
+
+static json_t *words(const char *const *list) {
+  json_t *array = json_array();
+  for (; *list; list++)
+    json_array_append_new(array, json_string(*list));
+  return array;
+}
+
+json_t *pages_list_json(const Pages *pages) {
+  const GPtrArray *all = pages_all(pages);
+  json_t *list = json_array();
+  for (guint i = 0; i < all->len; i++) {
+    const Page *p = all->pdata[i];
+    json_t *anchors = json_array();
+    for (guint s = 0; s < p->sections->len; s++)
+      json_array_append_new(anchors,
+                            json_string(((const PageSection *)p->sections->pdata[s])->anchor));
+    json_array_append_new(list,
+                          json_pack("{ss ss ss ss so so so so}", "id", p->id, "title", p->title,
+                                    "type", p->type, "confidence", p->confidence, "architectures",
+                                    words(p->architectures), "tags", words(p->tags), "related",
+                                    words(p->related), "anchors", anchors));
+  }
+  return json_pack("{so}", "pages", list);
+}

@@ -1,0 +1,231 @@
+#include "knowledge/search.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "knowledge/fill.h"
+
+/* What can be found: a section of a page, or a rule. Texts in lower case. */
+typedef struct Entry {
+  const char *id, *anchor, *title;
+  bool is_rule;
+  char *name, *tags, *body; /* name: id, page title and heading */
+  const char *text;         /* as written, for the excerpt */
+} Entry;
+
+enum { NAME_WEIGHT = 10, TAG_WEIGHT = 6, BODY_MOST = 3, DEFAULT_LIMIT = 10, EXCERPT_MOST = 150 };
+
+static void entry_free(gpointer data) {
+  Entry *entry = data;
+  g_free(entry->name);
+  g_free(entry->tags);
+  g_free(entry->body);
+  g_free(entry);
+}
+
+static char *lower(char *text) {
+  char *result = g_utf8_strdown(text, -1);
+  g_free(text);
+  return result;
+}
+
+static bool is_in(const char *word, const char *const *list) {
+  return g_strv_contains(list, word);
+}
+
+/* "sm_100" is met by sm_100, sm_100a and sm_100f; "sm_90+" holds every later one too. */
+static bool speaks_of(const char *const *archs, const char *wanted) {
+  gint64 number = g_ascii_strtoll(wanted + (g_str_has_prefix(wanted, "sm_") ? 3 : 0), NULL, 10);
+  for (; *archs; archs++) {
+    if (strcmp(*archs, "any") == 0) return true;
+    gint64 own = g_ascii_strtoll(*archs + (g_str_has_prefix(*archs, "sm_") ? 3 : 0), NULL, 10);
+    if (own == number || (g_str_has_suffix(*archs, "+") && number >= own)) return true;
+  }
+  return false;
+}
+
+static bool page_wanted(const Page *page, const Rules *rules, const SearchQuery *query) {
+  if (query->tag && !is_in(query->tag, page->tags)) return false;
+  if (query->arch && !speaks_of(page->architectures, query->arch)) return false;
+  if (!query->rule) return true;
+  const Rule *rule = rules_find(rules, query->rule, NULL);
+  if (rule && strcmp(rule->page, page->id) == 0) return true;
+  for (guint i = 0; i < page->caveats->len; i++)
+    if (g_strcmp0(((const PageCaveat *)page->caveats->pdata[i])->rule, query->rule) == 0)
+      return true;
+  return false;
+}
+
+static bool rule_wanted(const Rule *rule, const SearchQuery *query) {
+  if (query->tag && strcmp(query->tag, rule->family) != 0) return false;
+  if (query->arch && !speaks_of((const char *const *)rule->archs, query->arch)) return false;
+  return !query->rule || strcmp(query->rule, rule->id) == 0;
+}
+
+static void add_page(GPtrArray *entries, const Page *page) {
+  g_autofree char *tags = g_strjoinv(" ", (char **)page->tags);
+  for (guint i = 0; i < page->sections->len; i++) {
+    const PageSection *section = page->sections->pdata[i];
+    Entry *entry = g_new0(Entry, 1);
+    entry->id = page->id;
+    entry->anchor = i ? section->anchor : NULL;
+    entry->title = i ? section->title : page->title;
+    /* The page's own words count for its first section only, else all would tie. */
+    entry->name =
+        lower(i ? g_strdup(section->title) : g_strdup_printf("%s %s", page->id, page->title));
+    entry->tags = lower(g_strdup(i ? "" : tags));
+    entry->body = lower(g_strdup(section->text));
+    entry->text = section->text;
+    g_ptr_array_add(entries, entry);
+  }
+}
+
+static void add_rule(GPtrArray *entries, const Rule *rule) {
+  Entry *entry = g_new0(Entry, 1);
+  entry->id = rule->id;
+  entry->title = rule->summary;
+  entry->is_rule = true;
+  entry->name = lower(g_strdup_printf("%s %s", rule->id, rule->summary));
+  entry->tags = lower(g_strdup(rule->family));
+  g_autofree char *tools = g_strjoinv(" ", rule->tools);
+  entry->body =
+      lower(g_strdup_printf("%s %s %s %s", rule->trigger, rule->consequence, rule->help, tools));
+  entry->text = rule->trigger;
+  g_ptr_array_add(entries, entry);
+}
+
+static int occurrences(const char *text, const char *word, int most) {
+  int count = 0;
+  for (const char *at = text; count < most && (at = strstr(at, word)); at += strlen(word))
+    count++;
+  return count;
+}
+
+static double weight_in(const Entry *entry, const char *word) {
+  return NAME_WEIGHT * occurrences(entry->name, word, 1) +
+         TAG_WEIGHT * occurrences(entry->tags, word, 1) + occurrences(entry->body, word, BODY_MOST);
+}
+
+static char *cut(const char *sentence) {
+  glong length = g_utf8_strlen(sentence, -1);
+  if (length <= EXCERPT_MOST) return g_strdup(sentence);
+  g_autofree char *part = g_utf8_substring(sentence, 0, EXCERPT_MOST);
+  return g_strconcat(part, "...", NULL);
+}
+
+static bool holds_one(const char *sentence, char *const *words) {
+  g_autofree char *small = g_utf8_strdown(sentence, -1);
+  for (; *words; words++)
+    if (strstr(small, *words)) return true;
+  return false;
+}
+
+/* The first sentence of `text` that holds one of the words, else the first of all. */
+static char *excerpt(const char *text, char *const *words) {
+  g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
+  const char *first = NULL;
+  for (char **line = lines; *line; line++) {
+    if (**line == '|' || !**line) continue; /* a row of a table says little by itself */
+    if (!first) first = *line;
+    g_auto(GStrv) sentences = g_strsplit(*line, ". ", -1);
+    for (char **sentence = sentences; *sentence; sentence++)
+      if (holds_one(*sentence, words)) return cut(*sentence);
+  }
+  return cut(first ? first : "");
+}
+
+static void hit_free(gpointer data) {
+  SearchHit *hit = data;
+  g_free(hit->excerpt);
+  g_free(hit);
+}
+
+static gint by_score(gconstpointer a, gconstpointer b) {
+  const SearchHit *left = *(SearchHit *const *)a, *right = *(SearchHit *const *)b;
+  if (left->score != right->score) return left->score > right->score ? -1 : 1;
+  int order = strcmp(left->id, right->id);
+  return order ? order : g_strcmp0(left->anchor, right->anchor);
+}
+
+static char **normal_words(const char *const *words) {
+  g_autoptr(GPtrArray) normal = g_ptr_array_new();
+  for (; words && *words; words++) {
+    g_auto(GStrv) parts = g_strsplit_set(*words, " \t", -1);
+    for (char **part = parts; *part; part++)
+      if (**part) g_ptr_array_add(normal, g_utf8_strdown(*part, -1));
+  }
+  g_ptr_array_add(normal, NULL);
+  return (char **)g_ptr_array_steal(normal, NULL);
+}
+
+/* How much a word tells: the logarithm of how rare it is. */
+static double *rareness(const GPtrArray *entries, char *const *words) {
+  double *values = g_new0(double, g_strv_length((char **)words) + 1);
+  for (guint w = 0; words[w]; w++) {
+    guint holding = 0;
+    for (guint i = 0; i < entries->len; i++)
+      holding += weight_in(entries->pdata[i], words[w]) > 0;
+    values[w] = log(1.0 + (double)entries->len / (1.0 + holding));
+  }
+  return values;
+}
+
+static guint words_in(const Entry *entry, char *const *words) {
+  guint count = 0;
+  for (; *words; words++)
+    count += weight_in(entry, *words) > 0;
+  return count;
+}
+
+static GPtrArray *rank(const GPtrArray *entries, char *const *words, guint limit) {
+  g_autofree double *values = rareness(entries, words);
+  GPtrArray *hits = g_ptr_array_new_with_free_func(hit_free);
+  guint most = 0;
+  for (guint i = 0; i < entries->len; i++)
+    most = MAX(most, words_in(entries->pdata[i], words));
+  for (guint i = 0; i < entries->len; i++) {
+    const Entry *entry = entries->pdata[i];
+    if (words_in(entry, words) < most || (*words && most == 0)) continue;
+    SearchHit *hit = g_new0(SearchHit, 1);
+    *hit = (SearchHit){entry->id, entry->anchor, entry->title, entry->is_rule, 0, NULL};
+    for (guint w = 0; words[w]; w++)
+      hit->score += values[w] * weight_in(entry, words[w]);
+    hit->excerpt = excerpt(entry->text, words);
+    g_ptr_array_add(hits, hit);
+  }
+  g_ptr_array_sort(hits, by_score);
+  if (hits->len > limit) g_ptr_array_set_size(hits, (gint)limit);
+  return hits;
+}
+
+GPtrArray *search(const Pages *pages, const Rules *rules, const SearchQuery *query) {
+  g_autoptr(GPtrArray) entries = g_ptr_array_new_with_free_func(entry_free);
+  const GPtrArray *all_pages = pages_all(pages), *all_rules = rules_all(rules);
+  for (guint i = 0; i < all_pages->len; i++)
+    if (page_wanted(all_pages->pdata[i], rules, query)) add_page(entries, all_pages->pdata[i]);
+  for (guint i = 0; i < all_rules->len; i++)
+    if (rule_wanted(all_rules->pdata[i], query)) add_rule(entries, all_rules->pdata[i]);
+  g_auto(GStrv) words = normal_words(query->words);
+  return rank(entries, words, query->limit ? query->limit : DEFAULT_LIMIT);
+}
+
+void search_print(const GPtrArray *hits, GString *out) {
+  for (guint i = 0; i < hits->len; i++) {
+    const SearchHit *hit = hits->pdata[i];
+    g_string_append_printf(out, "%s%s%s  %s%s\n", hit->id, hit->anchor ? "#" : "",
+                           hit->anchor ? hit->anchor : "", hit->is_rule ? "rule: " : "",
+                           hit->title);
+    if (*hit->excerpt) fill_append(out, hit->excerpt, "    ", "    ");
+  }
+}
+
+json_t *search_json(const GPtrArray *hits) {
+  json_t *list = json_array();
+  for (guint i = 0; i < hits->len; i++) {
+    const SearchHit *hit = hits->pdata[i];
+    json_array_append_new(list, json_pack("{ss ss? ss ss ss}", "id", hit->id, "anchor", hit->anchor,
+                                          "title", hit->title, "kind",
+                                          hit->is_rule ? "rule" : "page", "excerpt", hit->excerpt));
+  }
+  return json_pack("{so}", "hits", list);
+}

@@ -1,0 +1,179 @@
+/* Pages of the knowledge base: loaded, printed, found. */
+#include <string.h>
+
+#include <check.h>
+
+#include "knowledge/fill.h"
+#include "knowledge/page.h"
+#include "knowledge/search.h"
+
+Suite *test_suite(void);
+
+static Pages *pages;
+static Rules *rules;
+
+static void setup(void) {
+  KcError error = {0};
+  rules = rules_load(&error);
+  pages = rules ? pages_load(&error) : NULL;
+  ck_assert_msg(pages != NULL, "%s:%d: %s", error.path, error.line, error.message);
+}
+
+static void teardown(void) {
+  pages_free(pages);
+  rules_free(rules);
+}
+
+START_TEST(every_page_is_whole) {
+  const GPtrArray *all = pages_all(pages);
+  ck_assert_uint_ge(all->len, 30);
+  for (guint i = 0; i < all->len; i++) {
+    const Page *page = all->pdata[i];
+    const PageSection *first = page->sections->pdata[0];
+    ck_assert_msg(first->level == 1, "%s does not start with its own heading", page->id);
+    ck_assert_msg(*page->tags && *page->sources, "%s lacks tags or sources", page->id);
+    for (const char *const *related = page->related; *related; related++)
+      ck_assert_msg(pages_find(pages, *related, NULL) != NULL, "%s: no page %s", page->id,
+                    *related);
+    for (guint c = 0; c < page->caveats->len; c++) {
+      const PageCaveat *caveat = page->caveats->pdata[c];
+      ck_assert_msg(!caveat->rule || rules_find(rules, caveat->rule, NULL), "%s: caveat %s: no %s",
+                    page->id, caveat->id, caveat->rule);
+    }
+  }
+}
+END_TEST
+
+START_TEST(sections_have_one_anchor_each) {
+  const GPtrArray *all = pages_all(pages);
+  for (guint i = 0; i < all->len; i++) {
+    const Page *page = all->pdata[i];
+    for (guint s = 0; s < page->sections->len; s++) {
+      const PageSection *section = page->sections->pdata[s];
+      ck_assert_msg(page_section(page, section->anchor, NULL) == section, "%s: #%s twice", page->id,
+                    section->anchor);
+    }
+  }
+}
+END_TEST
+
+START_TEST(pages_print_in_80_columns) {
+  const GPtrArray *all = pages_all(pages);
+  for (guint i = 0; i < all->len; i++) {
+    const Page *page = all->pdata[i];
+    g_autoptr(GString) text = g_string_new(NULL);
+    page_print(page, NULL, text);
+    ck_assert(g_str_has_prefix(text->str, page->title));
+    g_auto(GStrv) lines = g_strsplit(text->str, "\n", -1);
+    for (char **line = lines; *line; line++)
+      ck_assert_msg(**line == '|' || g_str_has_prefix(*line, "    ") ||
+                        g_utf8_strlen(*line, -1) <= FILL_COLUMNS || !strchr(*line + 2, ' '),
+                    "%s: %s", page->id, *line);
+  }
+}
+END_TEST
+
+START_TEST(one_section_prints_alone) {
+  const Page *page = pages_find(pages, "technique-pipeline-stages", NULL);
+  const PageSection *section = page_section(page, "phase", NULL);
+  g_autoptr(GString) text = g_string_new(NULL);
+  page_print(page, section, text);
+  ck_assert(g_str_has_prefix(text->str, "technique-pipeline-stages: Phase\n"));
+  ck_assert_ptr_null(strstr(text->str, "Budget"));
+}
+END_TEST
+
+START_TEST(unknown_pages_get_a_suggestion) {
+  KcError error = {0};
+  ck_assert_ptr_null(pages_find(pages, "hw-mbarier", &error));
+  ck_assert_str_eq(error.hint, "did you mean 'hw-mbarrier'?");
+  const Page *page = pages_find(pages, "hw-mbarrier", NULL);
+  ck_assert_ptr_null(page_section(page, "arivals", &error));
+  ck_assert_str_eq(error.hint, "did you mean 'arrivals'?");
+  kc_error_clear(&error);
+}
+END_TEST
+
+START_TEST(lists_hold_every_page) {
+  g_autoptr(GString) text = g_string_new(NULL);
+  pages_list_text(pages, text);
+  json_t *json = pages_list_json(pages);
+  const GPtrArray *all = pages_all(pages);
+  ck_assert_uint_eq(json_array_size(json_object_get(json, "pages")), all->len);
+  for (guint i = 0; i < all->len; i++)
+    ck_assert_ptr_nonnull(strstr(text->str, ((const Page *)all->pdata[i])->id));
+  json_decref(json);
+}
+END_TEST
+
+/* The first hit of a query of up to three words. */
+static void expect_first(const char *a, const char *b, const char *id) {
+  const char *words[] = {a, b, NULL};
+  GPtrArray *hits = search(pages, rules, &(SearchQuery){.words = words});
+  ck_assert_msg(hits->len > 0, "nothing for %s", a);
+  const SearchHit *hit = hits->pdata[0];
+  ck_assert_msg(strcmp(hit->id, id) == 0, "%s %s: first is %s", a, b ? b : "", hit->id);
+  g_ptr_array_unref(hits);
+}
+
+START_TEST(search_finds_what_a_person_means) {
+  expect_first("ping-pong", NULL, "technique-ping-pong-scheduling");
+  expect_first("tma-size-multiple-16", NULL, "tma-size-multiple-16");
+  expect_first("setmaxnreg", "pool", "register-setmaxnreg-pool-overflow");
+  expect_first("C7508", NULL, "register-setmaxnreg-ignored"); /* a message of ptxas */
+}
+END_TEST
+
+START_TEST(search_filters) {
+  GPtrArray *hits = search(pages, rules, &(SearchQuery){.tag = "clc", .limit = 50});
+  ck_assert_uint_gt(hits->len, 5);
+  for (guint i = 0; i < hits->len; i++) {
+    const SearchHit *hit = hits->pdata[i];
+    ck_assert(hit->is_rule ? g_str_has_prefix(hit->id, "clc-") : strstr(hit->id, "-") != NULL);
+  }
+  g_ptr_array_unref(hits);
+  hits = search(pages, rules, &(SearchQuery){.rule = "mbarrier-phase-not-flipped"});
+  const SearchHit *first = hits->pdata[0];
+  ck_assert_str_eq(first->id, "mbarrier-phase-not-flipped");
+  g_ptr_array_unref(hits);
+  const char *words[] = {"wgmma", NULL};
+  hits = search(pages, rules, &(SearchQuery){.words = words, .arch = "sm_120a"});
+  for (guint i = 0; i < hits->len; i++)
+    ck_assert_str_ne(((const SearchHit *)hits->pdata[i])->id, "wgmma-shape");
+  g_ptr_array_unref(hits);
+  const char *nothing[] = {"zyzzyva", NULL};
+  hits = search(pages, rules, &(SearchQuery){.words = nothing});
+  ck_assert_uint_eq(hits->len, 0);
+  g_ptr_array_unref(hits);
+}
+END_TEST
+
+START_TEST(search_is_printed) {
+  const char *words[] = {"lapped", NULL};
+  GPtrArray *hits = search(pages, rules, &(SearchQuery){.words = words, .limit = 3});
+  g_autoptr(GString) text = g_string_new(NULL);
+  search_print(hits, text);
+  ck_assert_ptr_nonnull(strstr(text->str, "pattern-deadlock#lapped-waiters  Lapped waiters\n    "));
+  json_t *json = search_json(hits);
+  ck_assert_uint_eq(json_array_size(json_object_get(json, "hits")), hits->len);
+  json_decref(json);
+  g_ptr_array_unref(hits);
+}
+END_TEST
+
+Suite *test_suite(void) {
+  Suite *suite = suite_create("pages");
+  TCase *tests = tcase_create("pages");
+  tcase_add_checked_fixture(tests, setup, teardown);
+  tcase_add_test(tests, every_page_is_whole);
+  tcase_add_test(tests, sections_have_one_anchor_each);
+  tcase_add_test(tests, pages_print_in_80_columns);
+  tcase_add_test(tests, one_section_prints_alone);
+  tcase_add_test(tests, unknown_pages_get_a_suggestion);
+  tcase_add_test(tests, lists_hold_every_page);
+  tcase_add_test(tests, search_finds_what_a_person_means);
+  tcase_add_test(tests, search_filters);
+  tcase_add_test(tests, search_is_printed);
+  suite_add_tcase(suite, tests);
+  return suite;
+}
