@@ -8,6 +8,8 @@ const CliCommand cli_commands[] = {
     {"check", "FILE... [--arch sm_100]", "check kernels (the command may be left out)", cmd_check},
     {"explain", "RULE", "what a rule finds, why, examples, evidence", cmd_explain},
     {"rules", "[--format json]", "every rule", cmd_rules},
+    {"page", "ID [--include-code]", "a page of the knowledge base; --list", cmd_page},
+    {"search", "WORDS", "pages and rules that speak of it", cmd_search},
     {"protocol", "FILE", "the contract of every barrier", cmd_protocol},
     {"trace", "FILE [--html F|--svg F]", "the pipeline as the machine saw it", cmd_trace},
     {"budget", "FILE... [--stages [NAME=]2..8]", "shared memory, registers, TMEM, occupancy",

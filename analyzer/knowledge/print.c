@@ -25,7 +25,8 @@ static void flush(GString *paragraph, GString *out) {
 /* Paragraphs and list items are filled; tables, code and blank lines stay. */
 static void print_text(const char *text, GString *out) {
   g_autoptr(GString) paragraph = g_string_new(NULL);
-  g_auto(GStrv) lines = g_strsplit(g_strchomp(g_strdup(text)), "\n", -1);
+  g_autofree char *trimmed = g_strchomp(g_strdup(text));
+  g_auto(GStrv) lines = g_strsplit(trimmed, "\n", -1);
   bool code = false;
   for (char **line = lines; *line; line++) {
     bool fence = g_str_has_prefix(*line, "```");

@@ -1,0 +1,64 @@
+/* kcheck page ID[#section] [--include-code]; kcheck page --list [--format json]. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/parse.h"
+#include "knowledge/page.h"
+
+static void print_list(const Pages *pages, bool as_json) {
+  if (!as_json) {
+    g_autoptr(GString) text = g_string_new(NULL);
+    pages_list_text(pages, text);
+    fputs(text->str, stdout);
+    return;
+  }
+  json_t *document = pages_list_json(pages);
+  json_dumpf(document, stdout, JSON_INDENT(1));
+  putchar('\n');
+  json_decref(document);
+}
+
+/* "technique-pipeline-stages#phase" */
+static bool print_page(const Pages *pages, const char *name, bool code, KcError *error) {
+  g_auto(GStrv) parts = g_strsplit(name, "#", 2);
+  const Page *page = pages_find(pages, parts[0], error);
+  const PageSection *section = NULL;
+  if (!page) return false;
+  if (parts[1] && !(section = page_section(page, parts[1], error))) return false;
+  g_autoptr(GString) text = g_string_new(NULL);
+  page_print(page, section, text);
+  if (code && !page_print_code(page, text, error)) return false;
+  fputs(text->str, stdout);
+  return true;
+}
+
+int cmd_page(int argc, char **argv) {
+  KcError error = {0};
+  gboolean list = FALSE, code = FALSE;
+  g_autofree char *format = NULL;
+  static const char *const formats[] = {"text", "json", NULL};
+  const GOptionEntry entries[] = {
+      {"list", 0, 0, G_OPTION_ARG_NONE, &list, "every page", NULL},
+      {"include-code", 0, 0, G_OPTION_ARG_NONE, &code, "add the kernels that show it", NULL},
+      {"format", 0, 0, G_OPTION_ARG_STRING, &format, "of --list: text or json", "FORMAT"},
+      G_OPTION_ENTRY_NULL};
+  g_auto(GStrv) names = NULL;
+  if (!parse_words("page", "ID[#SECTION]", entries, argc, argv, &names, &error) ||
+      !parse_one_of("--format", format, formats, &error))
+    return cli_fail(&error);
+  if (!list && !names) {
+    kc_fail(&error, NULL, 0, 0, "which page?");
+    kc_hint(&error, "`kcheck page --list` lists them");
+    return cli_fail(&error);
+  }
+  Pages *pages = pages_load(&error);
+  if (!pages) return cli_fail(&error);
+  bool good = true;
+  if (list) print_list(pages, g_strcmp0(format, "json") == 0);
+  for (char **name = names; good && name && *name; name++)
+    good = print_page(pages, *name, code, &error);
+  pages_free(pages);
+  return good ? CLI_CLEAN : cli_fail(&error);
+}
