@@ -60,6 +60,7 @@ static GArray *all_files(void) {
     if (root && *root) {
       add_folder(made, root, "rules");
       add_folder(made, root, "knowledge");
+      add_folder(made, root, "fixtures/reference");
       g_array_sort(made, by_path);
     } else {
       add_packed(made);

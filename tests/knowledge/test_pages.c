@@ -83,6 +83,21 @@ START_TEST(one_section_prints_alone) {
 }
 END_TEST
 
+START_TEST(code_of_a_page_is_there) {
+  const GPtrArray *all = pages_all(pages);
+  int with = 0;
+  for (guint i = 0; i < all->len; i++) {
+    const Page *page = all->pdata[i];
+    g_autoptr(GString) text = g_string_new(NULL);
+    KcError error = {0};
+    ck_assert_msg(page_print_code(page, text, &error), "%s: %s", error.path, error.message);
+    ck_assert(!*page->code == (text->len == 0));
+    with += *page->code != NULL;
+  }
+  ck_assert_int_ge(with, 10);
+}
+END_TEST
+
 START_TEST(unknown_pages_get_a_suggestion) {
   KcError error = {0};
   ck_assert_ptr_null(pages_find(pages, "hw-mbarier", &error));
@@ -169,6 +184,7 @@ Suite *test_suite(void) {
   tcase_add_test(tests, sections_have_one_anchor_each);
   tcase_add_test(tests, pages_print_in_80_columns);
   tcase_add_test(tests, one_section_prints_alone);
+  tcase_add_test(tests, code_of_a_page_is_there);
   tcase_add_test(tests, unknown_pages_get_a_suggestion);
   tcase_add_test(tests, lists_hold_every_page);
   tcase_add_test(tests, search_finds_what_a_person_means);
