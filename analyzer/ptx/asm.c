@@ -71,7 +71,9 @@ static bool place(const PtxTextMap *map, uint32_t offset, SourceRange *out) {
 
 SourceRange ptx_caret(const PtxLowering *lowering, uint32_t begin, uint32_t end) {
   SourceRange first = {0}, last = {0};
-  if (!lowering->statement || begin >= end) return first;
+  if (begin >= end) return first;
+  if (lowering->module) return ptx_module_caret(lowering, begin, end);
+  if (!lowering->statement) return first;
   const PtxTextMap *map = &lowering->statement->map;
   if (!place(map, to_template(lowering, begin), &first) ||
       !place(map, to_template(lowering, end - 1), &last))
@@ -149,7 +151,7 @@ bool ptx_lower_asm(IrBuilder *b, const PtxAsm *statement, IrViolations *violatio
     uint64_t flags = b->extra_flags;
     b->extra_flags |= IR_FLAG(from_asm);
     if (clobbers_memory(statement)) b->extra_flags |= IR_FLAG(memory_clobber);
-    ptx_lower_statements(&lowering, statements.items, statements.count, NULL, NULL);
+    ptx_lower_statements(&lowering, statements.items, statements.count);
     b->extra_flags = flags;
     if (!lowering.unsupported) b->kernel->lowered_asm++;
   } else {

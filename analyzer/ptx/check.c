@@ -33,11 +33,11 @@ static IsaArg asm_arg(const PtxLowering *lowering, const PtxOperand *operand) {
   return arg;
 }
 
-static IsaArg name_arg(const PtxLowering *lowering, const PtxOperand *operand) {
+static IsaArg name_arg(PtxLowering *lowering, const PtxOperand *operand) {
   IrType type;
   int32_t reg = ptx_find_register(lowering, operand->text, &type);
   if (reg < 0) {
-    bool known = lowering->symbols && g_hash_table_contains(lowering->symbols, operand->text);
+    bool known = ptx_find_symbol(lowering, operand->text) != NULL;
     return (IsaArg){.kind = known ? ISA_ARG_SYMBOL : ISA_ARG_UNKNOWN};
   }
   if (type.cls == IR_CLASS_PRED) return (IsaArg){.kind = ISA_ARG_PREDICATE};
@@ -151,8 +151,7 @@ static void report(PtxLowering *lowering, const PtxInsn *insn, const IsaFamily *
   fault_range(insn, verdict, start, &begin, &end);
   v->caret = ptx_caret(lowering, begin, end);
   ir_violation_fact(lowering->violations, v, "instruction", "%s", insn->text);
-  if (lowering->b->program->arch)
-    ir_violation_fact(lowering->violations, v, "arch", "%s", lowering->b->program->arch);
+  if (lowering->target) ir_violation_fact(lowering->violations, v, "arch", "%s", lowering->target);
   bool target = verdict->fault == ISA_TARGET || verdict->fault == ISA_TARGET_SUFFIX;
   if (target || !verdict->form) return;
   char form[400];
@@ -160,14 +159,27 @@ static void report(PtxLowering *lowering, const PtxInsn *insn, const IsaFamily *
   v->help = kc_printf(lowering->arena, "the nearest form is `%s`", form);
 }
 
+/* A module says which PTX it is written in; asm statements follow the compiler. */
+static void check_version(PtxLowering *lowering, const PtxInsn *insn, const IsaForm *form) {
+  if (lowering->version == 0 || form->ptx <= lowering->version) return;
+  IrViolation *v = ir_violation(
+      lowering->violations, "arch-ptx-version", lowering->b->kernel, lowering->b->where,
+      "'%s' needs .version %d.%d; the module says %d.%d", insn->text, form->ptx / 10,
+      form->ptx % 10, lowering->version / 10, lowering->version % 10);
+  v->caret = ptx_caret(lowering, insn->begin, insn->opcode_end);
+}
+
 const IsaForm *ptx_check(PtxLowering *lowering, const PtxInsn *insn, bool *listed) {
   const IsaFamily *family = isa_family(insn->opcode);
   *listed = false;
   if (!family) return NULL;
   IsaCall call = ptx_call(lowering, insn);
-  IsaVerdict verdict = isa_judge(family, &call, lowering->b->program->arch);
+  IsaVerdict verdict = isa_judge(family, &call, lowering->target);
   bool target = verdict.fault == ISA_TARGET || verdict.fault == ISA_TARGET_SUFFIX;
-  if (verdict.fault == ISA_FITS) return verdict.form;
+  if (verdict.fault == ISA_FITS) {
+    check_version(lowering, insn, verdict.form);
+    return verdict.form;
+  }
   *listed = family->complete || (verdict.form && verdict.form->complete);
   if (target || *listed) report(lowering, insn, family, &verdict);
   /* the rest of the kernel can still be judged */

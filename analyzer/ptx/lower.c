@@ -3,22 +3,28 @@
 
 #include "ptx/lower.h"
 
-static PtxScope *scope_new(PtxLowering *lowering, PtxScope *outer) {
+PtxScope *ptx_scope_new(PtxLowering *lowering, PtxScope *outer) {
   PtxScope *scope = KC_NEW(lowering->arena, PtxScope);
   scope->outer = outer;
   scope->registers = g_hash_table_new(g_str_hash, g_str_equal);
   scope->labels = g_hash_table_new(g_str_hash, g_str_equal);
+  scope->symbols = g_hash_table_new(g_str_hash, g_str_equal);
   g_ptr_array_add(lowering->tables, scope->registers);
   g_ptr_array_add(lowering->tables, scope->labels);
+  g_ptr_array_add(lowering->tables, scope->symbols);
   return scope;
 }
 
 void ptx_lowering_init(PtxLowering *lowering, IrBuilder *b, IrViolations *violations) {
-  *lowering = (PtxLowering){.b = b, .violations = violations, .arena = b->arena};
+  *lowering = (PtxLowering){.b = b,
+                            .violations = violations,
+                            .arena = b->arena,
+                            .target = b->program->arch,
+                            .return_label = -1};
   lowering->tables = g_ptr_array_new_with_free_func((GDestroyNotify)g_hash_table_destroy);
   lowering->targets = g_hash_table_new(g_str_hash, g_str_equal);
   g_ptr_array_add(lowering->tables, lowering->targets);
-  lowering->scope = scope_new(lowering, NULL);
+  lowering->scope = ptx_scope_new(lowering, NULL);
 }
 
 void ptx_lowering_clear(PtxLowering *lowering) {
@@ -116,29 +122,30 @@ static void lower_branch_index(PtxLowering *lowering, const PtxInsn *insn) {
   ptx_guard(lowering, insn, emitted);
 }
 
+/* Functions of the runtime that wait for nobody and touch no barrier. */
+static bool is_harmless(const char *callee) {
+  static const char *const names[] = {"vprintf", "malloc", "free", "__nv_", "__internal_", NULL};
+  for (int i = 0; names[i]; i++)
+    if (strncmp(callee, names[i], strlen(names[i])) == 0) return true;
+  return false;
+}
+
 /* call{.uni} (results), function, (arguments) */
 static void lower_call(PtxLowering *lowering, const PtxInsn *insn) {
-  const char *callee = "an unknown function";
-  PtxArgs results = {0};
-  for (int i = 0; i < insn->noperands; i++) {
-    if (insn->operands[i].kind == PTX_REG) {
-      callee = insn->operands[i].text;
-      break;
-    }
-    if (i == 0) ptx_flatten(lowering, &insn->operands[i], true, &results);
-  }
+  const char *callee = NULL;
+  for (int i = 0; i < insn->noperands && !callee; i++)
+    if (insn->operands[i].kind == PTX_REG) callee = insn->operands[i].text;
+  if (!callee) callee = "?";
   if (strcmp(callee, "__assertfail") == 0) {
     ptx_guard(lowering, insn, ir_emit(lowering->b, IR_trap, IR_TYPE_NONE, NULL, 0));
     return;
   }
+  if (lowering->module && ptx_module_call(lowering, insn, callee)) return;
+  if (!is_harmless(callee))
+    ir_note(lowering->b, true, "call of '%s', whose body is not in this module", callee);
   IrInsn *emitted = ir_emit_event(lowering->b, IR_EV_extern_call, NULL, 0, 0);
   emitted->text = callee;
   ptx_guard(lowering, insn, emitted);
-  if (results.count > 0) {
-    emitted = ir_emit(lowering->b, IR_havoc, IR_TYPE_NONE, results.items, results.count);
-    emitted->text = "result of a call";
-    ptx_guard(lowering, insn, emitted);
-  }
 }
 
 static bool lower_control(PtxLowering *lowering, const PtxInsn *insn) {
@@ -149,6 +156,9 @@ static bool lower_control(PtxLowering *lowering, const PtxInsn *insn) {
     lower_branch_index(lowering, insn);
   } else if (strcmp(opcode, "call") == 0) {
     lower_call(lowering, insn);
+  } else if (strcmp(opcode, "ret") == 0 && lowering->return_label >= 0) {
+    int32_t guard = insn->guard ? ptx_find_register(lowering, insn->guard, NULL) : -1;
+    ir_branch(lowering->b, lowering->return_label, guard, insn->guard_negated);
   } else if (strcmp(opcode, "exit") == 0 || strcmp(opcode, "ret") == 0) {
     ptx_guard(lowering, insn, ir_emit(lowering->b, IR_exit, IR_TYPE_NONE, NULL, 0));
   } else if (strcmp(opcode, "trap") == 0) {
@@ -209,16 +219,39 @@ static void lower_instruction(PtxLowering *lowering, const PtxInsn *insn) {
     lower_unknown(lowering, insn, listed);
 }
 
-void ptx_lower_statements(PtxLowering *lowering, const PtxStatement *statements, int count,
-                          void (*visit_location)(PtxLowering *, const PtxLocation *, void *),
-                          void *user) {
+void ptx_define_symbol(PtxLowering *lowering, const char *name, IrOperand address, IrSpace space) {
+  PtxSymbol *symbol = KC_NEW(lowering->arena, PtxSymbol);
+  *symbol = (PtxSymbol){address, space};
+  g_hash_table_insert(lowering->scope->symbols, (gpointer)name, symbol);
+}
+
+/* A variable declared in a body. Shared ones are objects; .local and the .param of a call are local
+ * memory. */
+static void declare_variable(PtxLowering *lowering, const PtxStatement *variable) {
+  if (variable->space == IR_SPACE_SHARED) {
+    IrObject object = {.name = variable->name,
+                       .space = IR_SPACE_SHARED,
+                       .dynamic = variable->bytes == 0,
+                       .bytes = variable->bytes,
+                       .align = variable->align,
+                       .where = lowering->b->where};
+    int32_t id = ir_object(lowering->b, object);
+    ptx_define_symbol(lowering, variable->name, ir_object_address(id, 0), IR_SPACE_SHARED);
+    return;
+  }
+  uint64_t address = ir_local(lowering->b, variable->bytes, variable->align);
+  ptx_define_symbol(lowering, variable->name, ir_imm((int64_t)address), IR_SPACE_LOCAL);
+}
+
+void ptx_lower_statements(PtxLowering *lowering, const PtxStatement *statements, int count) {
   PtxScope *bottom = lowering->scope;
   enter_labels(lowering, statements, count);
   for (int i = 0; i < count; i++) {
     const PtxStatement *statement = &statements[i];
+    if (lowering->module) ptx_module_place(lowering, statement);
     switch (statement->kind) {
     case PTX_STATEMENT_OPEN:
-      lowering->scope = scope_new(lowering, lowering->scope);
+      lowering->scope = ptx_scope_new(lowering, lowering->scope);
       enter_labels(lowering, statements + i + 1, count - i - 1);
       break;
     case PTX_STATEMENT_CLOSE:
@@ -227,10 +260,8 @@ void ptx_lower_statements(PtxLowering *lowering, const PtxStatement *statements,
     case PTX_STATEMENT_REGISTER: declare_register(lowering, statement); break;
     case PTX_STATEMENT_LABEL: ir_place(lowering->b, find_label(lowering, statement->name)); break;
     case PTX_STATEMENT_INSN: lower_instruction(lowering, &statement->insn); break;
+    case PTX_STATEMENT_VARIABLE: declare_variable(lowering, statement); break;
     case PTX_STATEMENT_LOCATION:
-      if (visit_location) visit_location(lowering, &statement->location, user);
-      break;
-    case PTX_STATEMENT_VARIABLE:
     case PTX_STATEMENT_TARGETS: break;
     }
   }

@@ -7,8 +7,14 @@
 #include "isa/isa.h"
 #include "ptx/parse.h"
 
+typedef struct PtxSymbol {
+  IrOperand address;
+  IrSpace space; /* of the object: .param of a call is local memory */
+} PtxSymbol;
+
 typedef struct PtxScope {
   struct PtxScope *outer;
+  GHashTable *symbols;   /* name -> PtxSymbol */
   GHashTable *registers; /* name -> PtxRegister; a range `%r<n>` under "%r<" */
   GHashTable *labels;    /* name -> label id + 1 */
 } PtxScope;
@@ -25,31 +31,49 @@ typedef struct PtxShift {
   bool substituted; /* the run is an immediate: every byte maps to the start of its %N */
 } PtxShift;
 
+struct PtxModule;
+
 typedef struct PtxLowering {
   IrBuilder *b;
   IrViolations *violations;
   KcArena *arena;
+  const char *target;      /* that instructions are judged for, or NULL */
+  int version;             /* PTX version of a module times 10; 0: not known */
   const PtxAsm *statement; /* NULL for a module */
   const PtxShift *shifts;  /* of the asm statement */
   int nshifts;
+  struct PtxModule *module; /* NULL for an asm statement */
   PtxScope *scope;
-  GHashTable *symbols; /* module: name -> IrOperand (address); or NULL */
-  GHashTable *targets; /* name of .branchtargets -> PtxStatement */
-  GPtrArray *tables;   /* hash tables to destroy when done */
-  bool unsupported;    /* an instruction of this text was not understood */
+  GHashTable *targets;  /* name of .branchtargets -> PtxStatement */
+  GPtrArray *tables;    /* hash tables to destroy when done */
+  int32_t return_label; /* of the function being inlined, else -1 */
+  int depth;            /* of inlining */
+  bool unsupported;     /* an instruction of this text was not understood */
 } PtxLowering;
 
 void ptx_lowering_init(PtxLowering *lowering, IrBuilder *b, IrViolations *violations);
 void ptx_lowering_clear(PtxLowering *lowering);
-/* Lowers `count` statements; scopes opened inside are closed again. `visit_location` (or NULL) is
- * told of each .loc. */
-void ptx_lower_statements(PtxLowering *lowering, const PtxStatement *statements, int count,
-                          void (*visit_location)(PtxLowering *, const PtxLocation *, void *),
-                          void *user);
+/* Lowers `count` statements; scopes opened inside are closed again. */
+void ptx_lower_statements(PtxLowering *lowering, const PtxStatement *statements, int count);
+/* A scope inside `outer` (NULL: a function of its own). */
+PtxScope *ptx_scope_new(PtxLowering *lowering, PtxScope *outer);
+void ptx_define_symbol(PtxLowering *lowering, const char *name, IrOperand address, IrSpace space);
+
+/* ---- what a module adds (module.c) ---- */
+/* Sets the builder's place to that of a statement, following .loc. */
+void ptx_module_place(PtxLowering *lowering, const PtxStatement *statement);
+/* A variable of the module, made an object of this kernel when first used; NULL: there is none. */
+const PtxSymbol *ptx_module_symbol(PtxLowering *lowering, const char *name);
+/* Inlines a call of a function with a body in this module; false when it has none. */
+bool ptx_module_call(PtxLowering *lowering, const PtxInsn *insn, const char *callee);
+/* The place of a byte range of the module's text. */
+SourceRange ptx_module_caret(const PtxLowering *lowering, uint32_t begin, uint32_t end);
 
 /* ---- operands (value.c) ---- */
 /* The register called `name` in the innermost scope, -1 when there is none. */
 int32_t ptx_find_register(const PtxLowering *lowering, const char *name, IrType *type);
+/* The variable called `name`, or NULL. */
+const PtxSymbol *ptx_find_symbol(PtxLowering *lowering, const char *name);
 /* What reading `operand` gives. An address gives its generic or in-space address with the offset
  * in IrOperand.value. */
 IrOperand ptx_read(PtxLowering *lowering, const PtxOperand *operand);

@@ -26,8 +26,17 @@ static uint64_t memory_flags(const PtxInsn *insn) {
   return flags;
 }
 
-static void finish(PtxLowering *lowering, const PtxInsn *insn, IrInsn *emitted) {
-  emitted->space = (uint8_t)space_of(insn);
+/* ld.param and st.param of a call go to local memory. */
+static IrSpace space_at(PtxLowering *lowering, const PtxInsn *insn, int address) {
+  IrSpace space = space_of(insn);
+  const PtxOperand *base = &insn->operands[address].list[0];
+  if (space != IR_SPACE_PARAM || base->kind != PTX_REG) return space;
+  const PtxSymbol *symbol = ptx_find_symbol(lowering, base->text);
+  return symbol ? symbol->space : space;
+}
+
+static void finish(PtxLowering *lowering, const PtxInsn *insn, int address, IrInsn *emitted) {
+  emitted->space = (uint8_t)space_at(lowering, insn, address);
   emitted->flags = memory_flags(insn) | lowering->b->extra_flags;
   ptx_guard(lowering, insn, emitted);
 }
@@ -41,7 +50,7 @@ static bool lower_load(PtxLowering *lowering, const PtxInsn *insn, IrType type) 
   KC_PUSH(lowering->arena, args, address);
   IrInsn *emitted = ir_emit(lowering->b, IR_load, type, args.items, args.count);
   emitted->sub = (uint8_t)results;
-  finish(lowering, insn, emitted);
+  finish(lowering, insn, 1, emitted);
   return true;
 }
 
@@ -51,7 +60,7 @@ static bool lower_store(PtxLowering *lowering, const PtxInsn *insn, IrType type)
   IrOperand address = ptx_read(lowering, &insn->operands[0]);
   KC_PUSH(lowering->arena, args, address);
   ptx_flatten(lowering, &insn->operands[1], false, &args);
-  finish(lowering, insn, ir_emit(lowering->b, IR_store, type, args.items, args.count));
+  finish(lowering, insn, 0, ir_emit(lowering->b, IR_store, type, args.items, args.count));
   return true;
 }
 
@@ -86,7 +95,7 @@ static bool lower_atomic(PtxLowering *lowering, const PtxInsn *insn, IrType type
     args[1].value += (int64_t)i * type.bytes;
     IrInsn *emitted = ir_emit(lowering->b, IR_atom, type, args, nargs);
     emitted->sub = (uint8_t)atom;
-    finish(lowering, insn, emitted);
+    finish(lowering, insn, first, emitted);
   }
   return true;
 }

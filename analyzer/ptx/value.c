@@ -20,7 +20,6 @@ static const PtxRegister *find_in_range(const PtxScope *scope, const char *name,
 
 int32_t ptx_find_register(const PtxLowering *lowering, const char *name, IrType *type) {
   for (const PtxScope *scope = lowering->scope; scope; scope = scope->outer) {
-    if (!scope->registers) continue;
     int index = 0;
     const PtxRegister *found = g_hash_table_lookup(scope->registers, name);
     if (!found) found = find_in_range(scope, name, &index);
@@ -29,6 +28,14 @@ int32_t ptx_find_register(const PtxLowering *lowering, const char *name, IrType 
     return found->first + index;
   }
   return -1;
+}
+
+const PtxSymbol *ptx_find_symbol(PtxLowering *lowering, const char *name) {
+  for (const PtxScope *scope = lowering->scope; scope; scope = scope->outer) {
+    const PtxSymbol *found = g_hash_table_lookup(scope->symbols, name);
+    if (found) return found;
+  }
+  return lowering->module ? ptx_module_symbol(lowering, name) : NULL;
 }
 
 static const PtxAsmOperand *asm_operand(const PtxLowering *lowering, const PtxOperand *operand) {
@@ -53,10 +60,9 @@ static IrOperand read_name(PtxLowering *lowering, const PtxOperand *operand) {
     value.value = operand->value;
     return value;
   }
-  const IrOperand *symbol =
-      lowering->symbols ? g_hash_table_lookup(lowering->symbols, operand->text) : NULL;
+  const PtxSymbol *symbol = ptx_find_symbol(lowering, operand->text);
   if (symbol) {
-    IrOperand value = *symbol;
+    IrOperand value = symbol->address;
     value.value += operand->value;
     return value;
   }
