@@ -53,13 +53,16 @@ static char *take_word(Condition *c) {
 static bool find_macro(Condition *c, const char *name, const GuardMacro **found) {
   bool seen = false;
   *found = NULL;
+  if (c->guards->defining && strcmp(name, c->guards->defining) == 0) return true;
+  Guards inner = *c->guards;
+  inner.defining = name;
   for (int i = 0; i < c->guards->macros.count; i++) {
     const GuardMacro *macro = &c->guards->macros.items[i];
     if (strcmp(macro->name, name) != 0) continue;
     seen = true;
     Truth truth = c->nesting >= MAX_NESTING
                       ? TRUTH_UNKNOWN
-                      : guards_admit(c->guards, macro->guard, c->cuda_arch / 10, c->nesting + 1);
+                      : guards_admit(&inner, macro->guard, c->cuda_arch / 10, c->nesting + 1);
     if (truth == TRUTH_UNKNOWN) return false;
     if (truth == TRUTH_TRUE) *found = macro;
   }

@@ -76,6 +76,7 @@ typedef struct Guards {
   KcArena *arena;
   KC_VEC(Guard) list;
   KC_VEC(GuardMacro) macros;
+  const char *defining; /* macro whose definition is looked for: before it, it is not defined */
 } Guards;
 
 typedef enum Truth { TRUTH_FALSE, TRUTH_TRUE, TRUTH_UNKNOWN } Truth;

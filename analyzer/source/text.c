@@ -101,7 +101,7 @@ bool source_body(SourceText text, size_t name, size_t *open, size_t *close) {
   if (at >= text.length) return false;
   *open = at;
   *close = skip_brackets(text, at, '{', '}') - 1;
-  return *close > *open && *close < text.length;
+  return *close > *open && text.text[*close] == '}';
 }
 
 /* The next word from *at on; *at moves behind it. */
