@@ -1,0 +1,394 @@
+#include "machine/cause.h"
+
+#include <string.h>
+
+#include "machine/finish.h"
+#include "machine/mbarrier.h"
+#include "machine/session.h"
+#include "machine/symptom.h"
+#include "machine/witness.h"
+
+#define SYMPTOMS_MOST 96
+
+/* ---- keeping ---- */
+
+static Symptom *keep(Machine *machine, SymptomKind kind, const IrInsn *insn, const IrInsn *other) {
+  Protocol *p = protocol_of(machine);
+  if (p->symptoms.count >= SYMPTOMS_MOST) return NULL;
+  for (int i = 0; i < p->symptoms.count; i++) {
+    const Symptom *s = p->symptoms.items[i];
+    if (s->kind == kind && s->insn == insn && s->other == other) return NULL;
+  }
+  Symptom *s = KC_NEW(machine->arena, Symptom);
+  s->kind = kind;
+  s->insn = insn;
+  s->other = other;
+  s->step = machine->step;
+  s->warp = -1;
+  KC_PUSH(machine->arena, p->symptoms, s);
+  return s;
+}
+
+static WaitContext context_on(const Machine *machine, const Mbar *bar, int warp, uint32_t lanes) {
+  WaitContext c = {.bar = (Mbar *)(uintptr_t)bar, .warp = warp};
+  const MbarView *view = bar->views[warp];
+  (void)machine;
+  if (!view) return c;
+  int lane = first_lane(lanes);
+  c.insn = view->insn ? view->insn : view->failed_insn;
+  c.seen = view->seen >> lane & 1;
+  c.rewait = view->rewaits >> lane & 1;
+  c.failed = view->failed >> lane & 1;
+  c.phase = view->phase[lane];
+  c.parity = (int)(view->parity >> lane & 1);
+  return c;
+}
+
+static WaitContext last_wait(const Machine *machine, const Strand *strand, uint32_t lanes) {
+  const WarpState *ws = warp_state(strand->warp);
+  if (!ws->last_wait_mbar) return (WaitContext){.warp = strand->warp->index};
+  return context_on(machine, ws->last_wait_mbar, strand->warp->index, lanes);
+}
+
+/* The wait that should have ordered a read after a copy bound to `bar`: of the reader itself, else
+ * of a warp of its CTA that waits on its behalf. */
+static WaitContext wait_for(const Machine *machine, const Mbar *bar, const Strand *strand,
+                            uint32_t lanes) {
+  WaitContext own = context_on(machine, bar, strand->warp->index, lanes);
+  if (own.insn) return own;
+  const Cta *cta = strand->warp->cta;
+  for (int w = 0; w < cta->nwarps; w++) {
+    const MbarView *view = bar->views[cta->warps[w].index];
+    if (view && view->insn)
+      return context_on(machine, bar, cta->warps[w].index, view->seen ? view->seen : 1);
+  }
+  return own;
+}
+
+static void keep_store(const Machine *machine, Symptom *s) {
+  if (s->before->actor != ACTOR_BULK_STORE) return;
+  const WarpState *ws = warp_state(machine->warps[s->before->warp]);
+  int lane = first_lane(s->before->lanes);
+  s->store_open = ws->bulk.open[lane];
+  s->store_wait = ws->bulk.wait[lane];
+  s->store_wait_n = ws->bulk.wait_n[lane];
+}
+
+void cause_race(Machine *machine, const Race *race) {
+  Symptom *s = keep(machine, SYMPTOM_RACE, race->now->insn, race->before->insn);
+  if (!s) return;
+  s->race = race->kind;
+  s->before = race->before;
+  s->now = race->now;
+  s->before_time = race->before->time;
+  s->rank = race->rank;
+  s->offset = race->offset;
+  s->warp = race->strand->warp->index;
+  s->lanes = race->now->issuers;
+  s->issuer = last_wait(machine, race->strand, s->lanes);
+  if (race->before->barrier)
+    s->reader = wait_for(machine, race->before->barrier, race->strand, s->lanes);
+  keep_store(machine, s);
+}
+
+void cause_tmem(Machine *machine, Strand *strand, const Access *before, const Access *now,
+                uint32_t column, TmemMissing missing) {
+  Symptom *s = keep(machine, SYMPTOM_TMEM, now->insn, before->insn);
+  if (!s) return;
+  s->before = before;
+  s->now = now;
+  s->before_time = before->time;
+  s->offset = column;
+  s->missing = (int)missing;
+  s->warp = strand->warp->index;
+  s->lanes = now->issuers;
+  s->issuer = last_wait(machine, strand, s->lanes);
+}
+
+void cause_recycled(Machine *machine, Mbar *bar, const MbarObserver *observer, uint32_t behind,
+                    const IrInsn *completing) {
+  Symptom *s = keep(machine, SYMPTOM_RECYCLED, observer->insn, completing);
+  if (!s) return;
+  s->bar = bar;
+  s->warp = (int)observer->warp;
+  s->lanes = observer->lanes;
+  s->behind = behind;
+  s->value = bar->phase;
+}
+
+void cause_lapped(Machine *machine, Mbar *bar, const Strand *strand, uint32_t lanes,
+                  int64_t expected, bool passes) {
+  const MbarView *view = bar->views[strand->warp->index];
+  Symptom *s = keep(machine, SYMPTOM_LAPPED, &machine->kernel->insns.items[strand->pc],
+                    view ? view->insn : NULL);
+  if (!s) return;
+  s->bar = bar;
+  s->warp = strand->warp->index;
+  s->lanes = lanes;
+  s->value = expected;
+  s->passes = passes;
+}
+
+void cause_over_arrival(Machine *machine, Mbar *bar, int warp, uint32_t lanes, int64_t count,
+                        const IrInsn *insn) {
+  bar->over_arrived = true;
+  Symptom *s = keep(machine, SYMPTOM_OVER_ARRIVAL, insn, bar->init);
+  if (!s) return;
+  s->bar = bar;
+  s->warp = warp;
+  s->lanes = lanes;
+  s->value = count;
+  s->behind = (uint32_t)bar->pending;
+}
+
+void cause_init_unordered(Machine *machine, Mbar *bar, const Strand *strand, const IrInsn *insn,
+                          const char *what) {
+  Symptom *s = keep(machine, SYMPTOM_INIT_UNORDERED, bar->init, NULL);
+  if (!s) return;
+  s->bar = bar;
+  s->now_insn = insn;
+  s->warp = strand->warp->index;
+  s->what = what;
+}
+
+void cause_leftover(Machine *machine, Mbar *bar) {
+  Symptom *s = keep(machine, SYMPTOM_LEFTOVER, bar->init, NULL);
+  if (s) s->bar = bar;
+}
+
+void cause_init_fence(Machine *machine, const IrInsn *insn, bool initialised) {
+  Protocol *p = protocol_of(machine);
+  if (initialised)
+    p->good_init_fence = insn;
+  else
+    p->idle_init_fence = insn;
+}
+
+/* ---- reporting ---- */
+
+static uint32_t array_of(Machine *machine, int64_t offset) {
+  if (offset < 0) return 0;
+  uint64_t start = (uint64_t)offset;
+  const IrField *field = machine_shared_field(machine, (uint64_t)offset, &start);
+  return 1 + (uint32_t)(field ? start : (uint64_t)offset / 1024 * 1024);
+}
+
+/* An earlier cause speaks of the same array of barriers or the same data: this may be its
+ * consequence. */
+static bool explained(const ProtocolSession *session, const char *kind, uint32_t barrier,
+                      uint32_t data) {
+  for (int i = 0; i < session->accusations.count; i++) {
+    const Accusation *a = &session->accusations.items[i];
+    if (a->generic || strcmp(a->kind, kind) == 0) continue;
+    if ((a->barrier && a->barrier == barrier) || (a->data && a->data == data)) return true;
+  }
+  return false;
+}
+
+IrViolation *blame(Machine *machine, const Blame *what, const char *message, ...) {
+  ProtocolSession *session = session_protocol(machine->session);
+  if (machine_is_off(machine, what->check)) return NULL;
+  uint32_t barrier = what->bar ? array_of(machine, what->bar->offset) : 0;
+  uint32_t data = array_of(machine, what->data);
+  if (explained(session, what->kind, barrier, data)) return NULL;
+  va_list args;
+  va_start(args, message);
+  char *text = kc_vprintf(machine->session->arena, message, args);
+  va_end(args);
+  IrViolation *v = machine_violation(machine, what->check, what->insn, what->kind, "%s", text);
+  if (v) {
+    Accusation a = {what->kind, barrier, data, what->generic, v};
+    KC_PUSH(machine->session->arena, session->accusations, a);
+  }
+  return v;
+}
+
+/* ---- symptoms other than races ---- */
+
+static bool explain_recycled(Machine *machine, const Symptom *s) {
+  bool part = s->behind != s->lanes;
+  const Warp *warp = machine->warps[s->warp];
+  const char *name = mbarrier_name(machine, s->bar, warp->cta->rank);
+  IrViolation *v;
+  if (part)
+    v = blame(
+        machine,
+        &(Blame){"mbarrier-wait-not-converged", MACHINE_CHECK_PHASE, s->insn, s->bar, -1, false},
+        "all lanes of warp %d wait on %s, but only some go on to signal: a lane that lags "
+        "behind this wait can miss phase %lld (no __syncwarp after the wait)",
+        warp->id, name, (long long)s->value - 1);
+  else
+    v = blame(machine,
+              &(Blame){"mbarrier-phase-lapped", MACHINE_CHECK_PHASE, s->insn, s->bar, -1, false},
+              "nothing keeps %s from completing phase %lld before %s has seen phase %lld: the wait "
+              "can miss it",
+              name, (long long)s->value, witness_warp(machine, (uint32_t)s->warp),
+              (long long)s->value - 1);
+  if (!v) return false;
+  if (s->other && s->other != s->insn)
+    ir_violation_related(machine->violations, v, s->other->where,
+                         "completes phase %lld without waiting for %s", (long long)s->value,
+                         part ? "those lanes" : "that wait");
+  ir_violation_witness(machine->violations, v,
+                       "lanes 0x%08x of %s have not told anyone that they "
+                       "saw phase %lld when phase %lld completes",
+                       s->behind, witness_warp(machine, (uint32_t)s->warp), (long long)s->value - 1,
+                       (long long)s->value);
+  witness_barrier(machine, v, s->bar, 2);
+  return true;
+}
+
+static bool explain_lapped(Machine *machine, const Symptom *s) {
+  const Warp *warp = machine->warps[s->warp];
+  IrViolation *v = blame(
+      machine, &(Blame){"mbarrier-phase-lapped", MACHINE_CHECK_PHASE, s->insn, s->bar, -1, false},
+      "the wait on %s means phase %lld, but phase %lld is already complete: the waiter was "
+      "lapped%s",
+      mbarrier_name(machine, s->bar, warp->cta->rank), (long long)s->value,
+      (long long)s->bar->phase - 1, s->passes ? "" : " and blocks");
+  if (v && s->bar->init)
+    ir_violation_related(machine->violations, v, s->bar->init->where,
+                         "initialised here for %lld arrival%s", (long long)s->bar->init_count,
+                         s->bar->init_count == 1 ? "" : "s");
+  witness_barrier(machine, v, s->bar, 3);
+  return v != NULL;
+}
+
+static bool explain_over_arrival(Machine *machine, const Symptom *s) {
+  int lanes = lane_count(s->lanes);
+  const char *name = mbarrier_name(machine, s->bar, s->bar->rank);
+  IrViolation *v;
+  if (lanes > 1 && s->bar->init_count < lanes)
+    v = blame(machine,
+              &(Blame){"mbarrier-over-arrival", MACHINE_CHECK_PHASE, s->insn, s->bar, -1, false},
+              "%d lanes of %s arrive on %s, which is initialised for %lld arrival%s: the condition "
+              "around the arrive lets all lanes through",
+              lanes, s->warp >= 0 ? witness_warp(machine, (uint32_t)s->warp) : "a warp", name,
+              (long long)s->bar->init_count, s->bar->init_count == 1 ? "" : "s");
+  else
+    v = blame(machine,
+              &(Blame){"mbarrier-over-arrival", MACHINE_CHECK_PHASE, s->insn, s->bar, -1, false},
+              "%lld arrivals on %s while %u are pending in this phase (initialised for %lld)",
+              (long long)s->value, name, s->behind, (long long)s->bar->init_count);
+  if (!v) return false;
+  if (s->bar->init)
+    ir_violation_related(machine->violations, v, s->bar->init->where,
+                         "initialised here for %lld arrival%s", (long long)s->bar->init_count,
+                         s->bar->init_count == 1 ? "" : "s");
+  witness_barrier(machine, v, s->bar, 2);
+  return true;
+}
+
+static bool explain_init(Machine *machine, const Symptom *s) {
+  const Protocol *p = protocol_of(machine);
+  const Warp *warp = machine->warps[s->warp];
+  bool remote = warp->cta->rank != s->bar->rank;
+  const char *name = mbarrier_name(machine, s->bar, s->bar->rank);
+  bool wrong_thread = p->idle_init_fence && !s->bar->init_fenced && machine->cluster_size > 1;
+  IrViolation *v;
+  if (wrong_thread) {
+    v = blame(machine,
+              &(Blame){"mbarrier-init-fence-wrong-thread", MACHINE_CHECK_RACE, p->idle_init_fence,
+                       s->bar, -1, false},
+              "fence.mbarrier_init is executed by a thread that initialised no mbarrier; the "
+              "thread that initialised %s executes none",
+              name);
+    if (v) ir_violation_related(machine->violations, v, s->insn->where, "initialised here");
+  } else if (remote) {
+    v = blame(machine,
+              &(Blame){"mbarrier-init-cluster-visibility", MACHINE_CHECK_RACE, s->insn, s->bar, -1,
+                       false},
+              "%s of CTA %d is used by CTA %d, but its initialisation is not made visible to the "
+              "cluster (fence.mbarrier_init before a relaxed cluster barrier, or a releasing one)",
+              name, s->bar->rank, warp->cta->rank);
+  } else {
+    v = blame(
+        machine,
+        &(Blame){"mbarrier-init-not-synchronized", MACHINE_CHECK_RACE, s->insn, s->bar, -1, false},
+        "%s is initialised here, but %s by warp %d at %s is not ordered after it (no "
+        "__syncthreads in between)",
+        name, s->what, warp->id, machine_line(machine, s->now_insn));
+  }
+  if (v && !wrong_thread)
+    ir_violation_related(machine->violations, v, s->now_insn->where, "used here by %s",
+                         witness_warp(machine, (uint32_t)s->warp));
+  return v != NULL;
+}
+
+static bool explain_leftover(Machine *machine, const Symptom *s) {
+  const Mbar *bar = s->bar;
+  const char *name = mbarrier_name(machine, bar, bar->rank);
+  if (bar->announced_total == 0 && bar->last_copy) {
+    IrViolation *v = blame(
+        machine,
+        &(Blame){"mbarrier-expect-tx-missing", MACHINE_CHECK_BYTES, bar->last_copy, bar, -1, false},
+        "the copy delivers %lld bytes to %s, but nothing announces bytes there "
+        "(expect_tx)",
+        (long long)bar->delivered_total, name);
+    if (v && bar->last_arrive)
+      ir_violation_related(machine->violations, v, bar->last_arrive->where,
+                           "this arrive announces no bytes");
+    witness_barrier(machine, v, bar, 2);
+    return v != NULL;
+  }
+  const IrInsn *at = bar->last_expect ? bar->last_expect : bar->last_copy;
+  IrViolation *v = blame(
+      machine, &(Blame){"mbarrier-tx-leftover", MACHINE_CHECK_FINISH, at, bar, -1, false},
+      bar->tx > 0 ? "%s ends with %lld bytes announced that no copy delivers (tx-count %lld)"
+                  : "%s ends with %lld bytes delivered that nothing announced (tx-count %lld)",
+      name, (long long)(bar->tx > 0 ? bar->tx : -bar->tx), (long long)bar->tx);
+  witness_barrier(machine, v, bar, 2);
+  return v != NULL;
+}
+
+static bool explain(Machine *machine, const Symptom *s, bool generic) {
+  switch (s->kind) {
+  case SYMPTOM_RACE: return cause_explain_race(machine, s, generic);
+  case SYMPTOM_TMEM: return cause_explain_tmem(machine, s, generic);
+  case SYMPTOM_RECYCLED: return !generic && explain_recycled(machine, s);
+  case SYMPTOM_LAPPED: return generic && explain_lapped(machine, s);
+  case SYMPTOM_OVER_ARRIVAL: return !generic && explain_over_arrival(machine, s);
+  case SYMPTOM_INIT_UNORDERED: return !generic && explain_init(machine, s);
+  case SYMPTOM_LEFTOVER: return !generic && explain_leftover(machine, s);
+  }
+  return false;
+}
+
+/* Kinds that leave a run what it was: what follows them is no consequence. */
+static bool harmless(const char *kind) {
+  static const char *const kinds[] = {
+      "numerics-fp8-no-promotion", "tcgen05-alloc-permit-held", "mbarrier-parity-not-reduced",
+      "tcgen05-ld-lane-partition", "pdl-read-before-wait",      "tma-tensormap-no-acquire",
+      "tcgen05-dealloc-missing",   "tcgen05-alloc-columns",     "wgmma-fence-missing",
+      "tcgen05-smem-descriptor",
+  };
+  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+    if (strcmp(kinds[i], kind) == 0) return true;
+  return false;
+}
+
+static bool found_before(const Machine *machine) {
+  for (int i = 0; i < machine->violations->list.count; i++)
+    if (!harmless(machine->violations->list.items[i]->kind)) return true;
+  return false;
+}
+
+static bool named_before(const Machine *machine) {
+  const ProtocolSession *session = session_protocol(machine->session);
+  for (int i = 0; i < session->accusations.count; i++)
+    if (!session->accusations.items[i].generic) return true;
+  return false;
+}
+
+void cause_finish(Machine *machine) {
+  Protocol *p = protocol_of(machine);
+  bool found = found_before(machine), named = false;
+  for (int i = 0; i < p->symptoms.count; i++)
+    named = explain(machine, p->symptoms.items[i], false) || named;
+  bool stuck = machine->stuck && !machine->stopped;
+  if (stuck && !named && !found) named = cause_explain_hang(machine, false);
+  if (named || found || named_before(machine)) return;
+  for (int i = 0; i < p->symptoms.count && !named; i++)
+    named = explain(machine, p->symptoms.items[i], true);
+  if (stuck && !named) cause_explain_hang(machine, true);
+}

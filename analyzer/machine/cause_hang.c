@@ -1,0 +1,410 @@
+/* A run that can't go on: which of the waits is the root, and what would have ended it. The waits
+ * whose partners are themselves stuck are consequences. */
+#include <string.h>
+
+#include "machine/barrier.h"
+#include "machine/mbarrier.h"
+#include "machine/symptom.h"
+#include "machine/witness.h"
+
+typedef struct Stuck {
+  Strand *strand;
+  const IrInsn *insn;
+  const MbarWaiter *waiter; /* NULL: not an mbarrier */
+  int64_t expected;         /* phase that it means */
+} Stuck;
+
+typedef struct Hang {
+  Machine *machine;
+  KC_VEC(Stuck) list;
+} Hang;
+
+static void gather(Hang *hang) {
+  Machine *machine = hang->machine;
+  for (int w = 0; w < machine->nwarps; w++) {
+    Warp *warp = machine->warps[w];
+    for (int i = 0; i < warp->nstrands; i++) {
+      Strand *strand = warp->strands[i];
+      if (strand->pc < 0 || strand->pc >= machine->kernel->insns.count) continue;
+      Stuck s = {.strand = strand, .insn = &machine->kernel->insns.items[strand->pc]};
+      if (strand->blocked && strcmp(strand->blocked, "mbarrier") == 0) {
+        s.waiter = strand->resume_data;
+        s.expected =
+            s.waiter && s.waiter->parity
+                ? mbarrier_expected_phase(machine, s.waiter->bar, warp, first_lane(s.waiter->lanes),
+                                          (int)s.waiter->value)
+            : s.waiter ? s.waiter->value
+                       : 0;
+      }
+      KC_PUSH(machine->arena, hang->list, s);
+    }
+  }
+}
+
+static void relate_waiter(Machine *machine, IrViolation *v, const Stuck *s) {
+  if (!v) return;
+  ir_violation_related(machine->violations, v, s->insn->where, "%s waits here for ever",
+                       machine_who(machine, s->strand));
+}
+
+static const char *name_of(Machine *machine, const Mbar *bar) {
+  return mbarrier_name(machine, bar, bar->rank);
+}
+
+/* ---- bytes ---- */
+
+static bool bytes_mismatch(Machine *machine, const Stuck *s) {
+  const Mbar *bar = s->waiter->bar;
+  if (bar->pending != 0 || bar->tx == 0 || bar->copies_unknown || bar->had_unknown) return false;
+  if (bar->announced == 0 && bar->announced_total == 0) {
+    const IrInsn *at = bar->last_copy ? bar->last_copy : s->insn;
+    IrViolation *v = blame(
+        machine, &(Blame){"mbarrier-expect-tx-missing", MACHINE_CHECK_BYTES, at, bar, -1, false},
+        "the copy delivers %lld bytes to %s, but nothing announces bytes there "
+        "(expect_tx): the phase never completes",
+        (long long)bar->delivered, name_of(machine, bar));
+    relate_waiter(machine, v, s);
+    witness_barrier(machine, v, bar, 2);
+    return v != NULL;
+  }
+  const IrInsn *at = bar->last_expect ? bar->last_expect : bar->last_copy;
+  bool clc = bar->last_copy && bar->last_copy->event == IR_EV_clc_try_cancel;
+  IrViolation *v = blame(
+      machine,
+      &(Blame){clc ? "clc-expect-tx-16" : "mbarrier-expect-tx-mismatch", MACHINE_CHECK_BYTES, at,
+               bar, -1, false},
+      bar->tx > 0 ? "%lld bytes are announced on %s, but its copies deliver %lld: the phase never "
+                    "completes"
+                  : "%lld bytes are announced on %s, but its copies deliver %lld: the tx-count "
+                    "goes below zero and the phase never completes",
+      (long long)bar->announced, name_of(machine, bar), (long long)bar->delivered);
+  if (!v) return false;
+  if (bar->last_copy && bar->last_copy != at)
+    ir_violation_related(machine->violations, v, bar->last_copy->where, "a copy bound to %s",
+                         name_of(machine, bar));
+  relate_waiter(machine, v, s);
+  ir_violation_fact(machine->violations, v, "announced", "%lld", (long long)bar->announced);
+  ir_violation_fact(machine->violations, v, "delivered", "%lld", (long long)bar->delivered);
+  witness_barrier(machine, v, bar, 2);
+  return true;
+}
+
+/* ---- arrivals ---- */
+
+/* Whether a strand that is stuck elsewhere would arrive on the barrier if it went on: it did so
+ * before, or the code between says so. */
+static bool partner_stuck(const Hang *hang, const Stuck *self, const Mbar *bar) {
+  for (int i = 0; i < bar->arrivers.count; i++) {
+    const MbarArrival *a = &bar->arrivers.items[i];
+    bool now = false;
+    for (int j = 0; j < bar->arrivals.count; j++)
+      now =
+          now || (bar->arrivals.items[j].insn == a->insn && bar->arrivals.items[j].warp == a->warp);
+    if (now) continue;
+    for (int j = 0; j < hang->list.count; j++) {
+      const Stuck *s = &hang->list.items[j];
+      if (s != self && a->warp == (uint32_t)s->strand->warp->index) return true;
+    }
+  }
+  return false;
+}
+
+/* Arrive instructions in the kernel that no thread executed. */
+static const IrInsn *unexecuted_arrive(const Machine *machine) {
+  for (int i = 0; i < machine->kernel->insns.count; i++) {
+    const IrInsn *insn = &machine->kernel->insns.items[i];
+    if (insn->op != IR_event || machine->executed[i]) continue;
+    if (insn->event == IR_EV_mbarrier_arrive || insn->event == IR_EV_tcgen05_commit ||
+        insn->event == IR_EV_cp_async_mbarrier_arrive)
+      return insn;
+  }
+  return NULL;
+}
+
+static bool count_too_high(Machine *machine, const Hang *hang, const Stuck *s) {
+  const Mbar *bar = s->waiter->bar;
+  int64_t arrived = bar->expected - bar->pending;
+  if (arrived <= 0 || bar->pending <= 0 || partner_stuck(hang, s, bar) || !bar->init) return false;
+  IrViolation *v = blame(
+      machine,
+      &(Blame){"mbarrier-arrive-count-mismatch", MACHINE_CHECK_DEADLOCK, bar->init, bar, -1, false},
+      "%s is initialised for %lld arrivals, but only %lld arrive in phase %lld: it never "
+      "completes",
+      name_of(machine, bar), (long long)bar->init_count, (long long)arrived, (long long)bar->phase);
+  if (!v) return false;
+  relate_waiter(machine, v, s);
+  if (bar->last_arrive)
+    ir_violation_related(machine->violations, v, bar->last_arrive->where,
+                         "the arrivals come from here");
+  ir_violation_fact(machine->violations, v, "count", "%lld", (long long)bar->init_count);
+  ir_violation_fact(machine->violations, v, "arrivals", "%lld", (long long)arrived);
+  witness_barrier(machine, v, bar, 2);
+  return true;
+}
+
+/* A fresh barrier that nobody has arrived on, waited for with parity 0 by the thread that the
+ * others are waiting for. */
+static bool first_wait_blocks(Machine *machine, const Hang *hang, const Stuck *s) {
+  const Mbar *bar = s->waiter->bar;
+  if (!s->waiter->parity || s->waiter->value != 0 || bar->phase != 0 || bar->arrivers.count ||
+      s->expected != 0)
+    return false;
+  if (bar->delivered_total || bar->announced_total || bar->unknown_total) return false;
+  /* Someone else waits for what this thread would do next, on a barrier that is fresh too. */
+  const Stuck *victim = NULL;
+  for (int i = 0; i < hang->list.count; i++) {
+    const Stuck *other = &hang->list.items[i];
+    if (other->strand->warp == s->strand->warp || !other->waiter || other->waiter->bar == bar)
+      continue;
+    if (other->waiter->bar->arrivers.count == 0 && other->waiter->bar->phase == 0) victim = other;
+  }
+  if (!victim) return false;
+  /* The producer is the one whose later code issues the copies. */
+  bool copies = false;
+  for (int i = s->strand->pc; i < machine->kernel->insns.count && !copies; i++) {
+    const IrInsn *insn = &machine->kernel->insns.items[i];
+    if (insn->op != IR_event || machine->executed[i]) continue;
+    copies = insn->event == IR_EV_bulk_copy || insn->event == IR_EV_bulk_tensor_load ||
+             insn->event == IR_EV_cp_async || insn->event == IR_EV_tcgen05_mma ||
+             insn->event == IR_EV_mbarrier_arrive;
+    if (insn->event == IR_EV_mbarrier_try_wait || insn->event == IR_EV_mbarrier_test_wait ||
+        insn->event == IR_EV_mbarrier_wait)
+      break;
+  }
+  if (!copies) return false;
+  IrViolation *v = blame(
+      machine, &(Blame){"mbarrier-initial-parity", MACHINE_CHECK_DEADLOCK, s->insn, bar, -1, false},
+      "the first wait on %s is for parity 0, and nobody arrives there before: it blocks for ever "
+      "(a fresh barrier passes parity 1)",
+      name_of(machine, bar));
+  if (!v) return false;
+  ir_violation_related(machine->violations, v, victim->insn->where,
+                       "%s waits here for what this thread would do next",
+                       machine_who(machine, victim->strand));
+  if (bar->init) ir_violation_related(machine->violations, v, bar->init->where, "initialised here");
+  ir_violation_fact(machine->violations, v, "parity", "0");
+  witness_barrier(machine, v, bar, 1);
+  return true;
+}
+
+static bool nobody_arrives(Machine *machine, const Hang *hang, const Stuck *s) {
+  const Mbar *bar = s->waiter->bar;
+  if (bar->arrivals.count || partner_stuck(hang, s, bar)) return false;
+  if (bar->arrivers.count == 0) {
+    const IrInsn *arrive = unexecuted_arrive(machine);
+    if (!arrive) return false;
+    /* It must not be what a stuck thread would still execute. */
+    for (int i = 0; i < hang->list.count; i++)
+      if (hang->list.items[i].strand->pc < arrive - machine->kernel->insns.items &&
+          hang->list.items[i].strand != s->strand && hang->list.items[i].waiter)
+        return false;
+    IrViolation *v = blame(
+        machine,
+        &(Blame){"mbarrier-arrive-never-executed", MACHINE_CHECK_DEADLOCK, arrive, bar, -1, false},
+        "no thread executes this arrive, and %s waits for %s for ever",
+        machine_who(machine, s->strand), name_of(machine, bar));
+    relate_waiter(machine, v, s);
+    witness_barrier(machine, v, bar, 1);
+    return v != NULL;
+  }
+  IrViolation *v = blame(
+      machine,
+      &(Blame){"pipeline-trip-count-mismatch", MACHINE_CHECK_DEADLOCK, s->insn, bar, -1, false},
+      "%s waits for phase %lld of %s, but those who arrive there have ended after %lld phase%s",
+      machine_who(machine, s->strand), (long long)s->expected, name_of(machine, bar),
+      (long long)bar->phase, bar->phase == 1 ? "" : "s");
+  if (v && bar->last_arrive)
+    ir_violation_related(machine->violations, v, bar->last_arrive->where,
+                         "the arrivals come from here");
+  witness_barrier(machine, v, bar, 3);
+  return v != NULL;
+}
+
+static bool lapped(Machine *machine, const Stuck *s) {
+  const Mbar *bar = s->waiter->bar;
+  if (!s->waiter->parity || bar->phase <= s->expected + 1) return false;
+  IrViolation *v = blame(
+      machine, &(Blame){"mbarrier-phase-lapped", MACHINE_CHECK_DEADLOCK, s->insn, bar, -1, false},
+      "%s waits for phase %lld of %s with parity %d, but phase %lld is already complete: it was "
+      "lapped and waits for ever",
+      machine_who(machine, s->strand), (long long)s->expected, name_of(machine, bar),
+      (int)s->waiter->value, (long long)bar->phase - 1);
+  witness_barrier(machine, v, bar, 3);
+  return v != NULL;
+}
+
+/* ---- other waits ---- */
+
+static bool named_barrier(Machine *machine, const Hang *hang, const Stuck *s) {
+  if (!s->strand->blocked || strcmp(s->strand->blocked, "barrier") != 0) return false;
+  const NamedBarrier *bar = s->strand->wait_object;
+  const CtaState *cta = cta_state(s->strand->warp->cta);
+  int id = (int)(bar - cta->named);
+  for (int i = 0; i < hang->list.count; i++) {
+    const Stuck *other = &hang->list.items[i];
+    if (other->strand->warp->cta != s->strand->warp->cta || other->strand == s->strand) continue;
+    if (other->strand->wait_object == bar) continue;
+    if (bar->explicit_count) continue;
+    /* A block-wide barrier that part of the block waits in, while others wait for something else
+     * for ever. */
+    IrViolation *v = blame(machine,
+                           &(Blame){"barrier-syncthreads-in-role-branch", MACHINE_CHECK_DEADLOCK,
+                                    s->insn, NULL, -1, false},
+                           "%lld of %lld threads wait in the block-wide barrier here, while %s "
+                           "waits elsewhere and never comes",
+                           (long long)bar->arrived, (long long)bar->expected,
+                           machine_who(machine, other->strand));
+    if (!v) return false;
+    ir_violation_related(machine->violations, v, other->insn->where, "%s waits here",
+                         machine_who(machine, other->strand));
+    return true;
+  }
+  if (!bar->explicit_count) return false;
+  IrViolation *v = blame(
+      machine, &(Blame){"barrier-thread-count", MACHINE_CHECK_DEADLOCK, s->insn, NULL, -1, false},
+      "barrier %d waits for %lld threads, only %lld arrive", id, (long long)bar->expected,
+      (long long)bar->arrived);
+  if (v && bar->first && bar->first != s->insn)
+    ir_violation_related(machine->violations, v, bar->first->where, "the first arrival");
+  return v != NULL;
+}
+
+static bool divergent(Machine *machine, const Hang *hang, const Stuck *s) {
+  (void)hang;
+  if (!s->strand->converging) return false;
+  const Warp *warp = s->strand->warp;
+  uint32_t missing = s->strand->converge_mask & warp->alive & ~s->strand->mask;
+  bool tc = s->insn->op == IR_event && s->insn->event >= IR_EV_tcgen05_alloc &&
+            s->insn->event <= IR_EV_tcgen05_wait_st;
+  bool warp_op = s->insn->op == IR_event &&
+                 (s->insn->event == IR_EV_shfl || s->insn->event == IR_EV_vote ||
+                  s->insn->event == IR_EV_warp_sync || s->insn->event == IR_EV_elect ||
+                  s->insn->event == IR_EV_match || s->insn->event == IR_EV_redux);
+  IrViolation *v =
+      blame(machine,
+            &(Blame){tc        ? "tcgen05-divergent-collective"
+                     : warp_op ? "warp-sync-mask-absent-lane"
+                               : "barrier-divergent-aligned",
+                     MACHINE_CHECK_DEADLOCK, s->insn, NULL, -1, false},
+            "%s is executed by lanes 0x%08x of warp %d only; lanes 0x%08x never get there",
+            ir_event_mnemonic((IrEvent)s->insn->event), s->strand->mask, warp->id, missing);
+  for (int i = 0; v && i < hang->list.count; i++) {
+    const Stuck *other = &hang->list.items[i];
+    if (other->strand->warp != warp || other->strand == s->strand) continue;
+    ir_violation_related(machine->violations, v, other->insn->where, "lanes 0x%08x are here",
+                         other->strand->mask);
+    break;
+  }
+  return v != NULL;
+}
+
+static bool exhausted(Machine *machine, const Stuck *s) {
+  if (!s->strand->blocked) return false;
+  if (strcmp(s->strand->blocked, "register pool") == 0) return true; /* the budget says so */
+  if (strcmp(s->strand->blocked, "tensor memory") != 0) return false;
+  const CtaState *cta = cta_state(s->strand->warp->cta);
+  IrViolation *v =
+      blame(machine,
+            &(Blame){"tcgen05-tmem-exceeds-sm", MACHINE_CHECK_DEADLOCK, s->insn, NULL, -1, false},
+            "this tcgen05.alloc brings the CTA to %lld columns, a SM has 512: it never "
+            "returns",
+            (long long)cta->alloc_short);
+  if (v && cta->allocs.count)
+    ir_violation_related(machine->violations, v, cta->allocs.items[0].insn->where,
+                         "allocated before: %u columns", cta->allocs.items[0].columns);
+  return v != NULL;
+}
+
+static bool cluster_short(Machine *machine, const Hang *hang, const Stuck *s) {
+  if (!s->strand->blocked || strcmp(s->strand->blocked, "cluster barrier") != 0) return false;
+  for (int i = 0; i < hang->list.count; i++) {
+    const Stuck *other = &hang->list.items[i];
+    if (other->strand->blocked && strcmp(other->strand->blocked, "cluster barrier") == 0) continue;
+    IrViolation *v = blame(
+        machine,
+        &(Blame){"cluster-barrier-unpaired", MACHINE_CHECK_DEADLOCK, s->insn, NULL, -1, false},
+        "the cluster barrier is reached by %s, while %s waits elsewhere and "
+        "never comes",
+        machine_who(machine, s->strand), machine_who(machine, other->strand));
+    if (v)
+      ir_violation_related(machine->violations, v, other->insn->where, "%s waits here",
+                           machine_who(machine, other->strand));
+    return v != NULL;
+  }
+  return false;
+}
+
+static bool wgmma_short(Machine *machine, const Stuck *s) {
+  if (!s->strand->blocked || strcmp(s->strand->blocked, "wgmma group") != 0) return false;
+  IrViolation *v = blame(
+      machine,
+      &(Blame){"wgmma-incomplete-warpgroup", MACHINE_CHECK_DEADLOCK, s->insn, NULL, -1, false},
+      "%s waits for a wgmma group that the other warps of its warpgroup never "
+      "issue",
+      machine_who(machine, s->strand));
+  return v != NULL;
+}
+
+/* ---- all together ---- */
+
+static bool generic_hang(Machine *machine, const Hang *hang) {
+  for (int i = 0; i < hang->list.count; i++) {
+    const Stuck *s = &hang->list.items[i];
+    const char *what = s->strand->describe ? s->strand->describe(machine, s->strand)
+                                           : (s->strand->blocked ? s->strand->blocked : "nothing");
+    IrViolation *v = blame(machine,
+                           &(Blame){"pipeline-deadlock", MACHINE_CHECK_DEADLOCK, s->insn,
+                                    s->waiter ? s->waiter->bar : NULL, -1, true},
+                           "%s waits for ever: %s", machine_who(machine, s->strand), what);
+    if (!v) continue;
+    if (s->waiter) witness_barrier(machine, v, s->waiter->bar, 2);
+    for (int j = 0; j < hang->list.count; j++)
+      if (hang->list.items[j].insn != s->insn) {
+        relate_waiter(machine, v, &hang->list.items[j]);
+        break;
+      }
+    return true;
+  }
+  return false;
+}
+
+typedef bool (*Question)(Machine *machine, const Hang *hang, const Stuck *s);
+
+static bool ask_bytes(Machine *machine, const Hang *hang, const Stuck *s) {
+  (void)hang;
+  return s->waiter && bytes_mismatch(machine, s);
+}
+static bool ask_lapped(Machine *machine, const Hang *hang, const Stuck *s) {
+  (void)hang;
+  return s->waiter && lapped(machine, s);
+}
+static bool ask_count(Machine *machine, const Hang *hang, const Stuck *s) {
+  return s->waiter && count_too_high(machine, hang, s);
+}
+static bool ask_first(Machine *machine, const Hang *hang, const Stuck *s) {
+  return s->waiter && first_wait_blocks(machine, hang, s);
+}
+static bool ask_nobody(Machine *machine, const Hang *hang, const Stuck *s) {
+  return s->waiter && nobody_arrives(machine, hang, s);
+}
+static bool ask_exhausted(Machine *machine, const Hang *hang, const Stuck *s) {
+  (void)hang;
+  return exhausted(machine, s);
+}
+static bool ask_wgmma(Machine *machine, const Hang *hang, const Stuck *s) {
+  (void)hang;
+  return wgmma_short(machine, s);
+}
+
+bool cause_explain_hang(Machine *machine, bool generic) {
+  Hang hang = {.machine = machine};
+  gather(&hang);
+  if (generic) return generic_hang(machine, &hang);
+  static const Question questions[] = {ask_exhausted, divergent, ask_bytes,  ask_lapped,
+                                       ask_first,     ask_count, ask_nobody, cluster_short,
+                                       named_barrier, ask_wgmma};
+  for (size_t q = 0; q < sizeof questions / sizeof *questions; q++)
+    for (int i = 0; i < hang.list.count; i++)
+      if (questions[q](machine, &hang, &hang.list.items[i])) return true;
+  return false;
+}

@@ -1,0 +1,490 @@
+/* Unordered accesses: which of the usual mistakes they come from. The order of the questions
+ * matters: a wrong parity explains a race better than the race explains itself. */
+#include "machine/mbarrier.h"
+#include "machine/symptom.h"
+#include "machine/wgmma.h"
+#include "machine/witness.h"
+
+static const char *place_of(Machine *machine, const Symptom *s) {
+  return machine_place(machine, (MachineAddress){IR_SPACE_SHARED, s->rank, s->offset},
+                       machine->warps[s->warp]->cta->rank);
+}
+
+static const char *plural(int64_t n) {
+  return n == 1 ? "" : "s";
+}
+
+static void relate(Machine *machine, IrViolation *v, const Access *access, const char *text) {
+  if (v) ir_violation_related(machine->violations, v, access->insn->where, "%s", text);
+}
+
+/* ---- causes that lie in a barrier ---- */
+
+bool cause_wrong_parity(Machine *machine, const WaitContext *wait, const char *consequence,
+                        const Access *before, const Access *now, int64_t data) {
+  if (!wait->bar || !wait->insn || !wait->seen || !wait->rewait) return false;
+  const char *name = mbarrier_name(machine, wait->bar, wait->bar->rank);
+  IrViolation *v;
+  if (wait->phase < 0) {
+    v = blame(machine,
+              &(Blame){"mbarrier-initial-parity", MACHINE_CHECK_PHASE, wait->insn, wait->bar, data,
+                       false},
+              "the wait on %s passes at once: parity %d is that of the phase before the first of a "
+              "fresh barrier, %s",
+              name, wait->parity, consequence);
+    if (v && wait->bar->init)
+      ir_violation_related(machine->violations, v, wait->bar->init->where, "initialised here");
+  } else {
+    v = blame(machine,
+              &(Blame){"mbarrier-phase-not-flipped", MACHINE_CHECK_PHASE, wait->insn, wait->bar,
+                       data, false},
+              "the wait on %s passes on an older phase: parity %d again after phase %lld has "
+              "completed, %s",
+              name, wait->parity, (long long)wait->phase, consequence);
+  }
+  if (!v) return false;
+  relate(machine, v, before, witness_access(machine, before));
+  relate(machine, v, now, witness_access(machine, now));
+  ir_violation_fact(machine->violations, v, "parity", "%d", wait->parity);
+  witness_barrier(machine, v, wait->bar, 3);
+  return true;
+}
+
+/* Arrivals that one round brings: each (instruction, warp) once. */
+static int64_t arrivals_a_round(const Mbar *bar, int *parties) {
+  int64_t sum = 0;
+  *parties = 0;
+  for (int i = 0; i < bar->arrivers.count; i++) {
+    const MbarArrival *a = &bar->arrivers.items[i];
+    if (!a->times) continue;
+    sum += a->count / a->times;
+    ++*parties;
+  }
+  return sum;
+}
+
+static bool arrives_on(const Machine *machine, const Mbar *bar, uint32_t warp, bool warpgroup,
+                       const MbarArrival **found) {
+  for (int i = 0; i < bar->arrivers.count; i++) {
+    const MbarArrival *a = &bar->arrivers.items[i];
+    if (a->warp == UINT32_MAX) continue;
+    const Warp *x = machine->warps[a->warp], *y = machine->warps[warp];
+    bool same = a->warp == warp || (warpgroup && x->cta == y->cta && x->id / 4 == y->id / 4);
+    if (!same) continue;
+    *found = a;
+    return true;
+  }
+  return false;
+}
+
+bool cause_too_many_arrivers(Machine *machine, const Mbar *bar, const Access *reader,
+                             int64_t data) {
+  int parties;
+  int64_t round = arrivals_a_round(bar, &parties);
+  const MbarArrival *arrival;
+  if (parties < 2 || round <= bar->init_count || !bar->init ||
+      !arrives_on(machine, bar, reader->warp, reader->actor == ACTOR_WGMMA, &arrival))
+    return false;
+  const char *name = mbarrier_name(machine, bar, bar->rank);
+  IrViolation *v = blame(
+      machine,
+      &(Blame){"mbarrier-arrive-count-mismatch", MACHINE_CHECK_PHASE, bar->init, bar, data, false},
+      "%s is initialised for %lld arrival%s, but %lld arrive in each round: its phase completes "
+      "before all of them are done",
+      name, (long long)bar->init_count, plural(bar->init_count), (long long)round);
+  if (!v) return false;
+  ir_violation_related(machine->violations, v, arrival->insn->where, "%d parties arrive, e.g. here",
+                       parties);
+  relate(machine, v, reader, witness_access(machine, reader));
+  ir_violation_fact(machine->violations, v, "count", "%lld", (long long)bar->init_count);
+  ir_violation_fact(machine->violations, v, "arrivals", "%lld", (long long)round);
+  witness_barrier(machine, v, bar, 2);
+  return true;
+}
+
+static bool missing_expect(Machine *machine, const Access *copy) {
+  const Mbar *bar = copy->barrier;
+  if (!bar || bar->announced_total > 0) return false;
+  if (bar->delivered_total == 0 && bar->unknown_total == 0) return false;
+  const char *name = mbarrier_name(machine, bar, bar->rank);
+  IrViolation *v =
+      blame(machine,
+            &(Blame){copy->actor == ACTOR_CLC ? "clc-expect-tx-16" : "mbarrier-expect-tx-missing",
+                     MACHINE_CHECK_PHASE, copy->insn, bar, -1, false},
+            "the %s completes bytes on %s, but nothing announces bytes there (expect_tx): its "
+            "phase does not wait for them",
+            witness_actor(copy), name);
+  if (v && bar->last_arrive)
+    ir_violation_related(machine->violations, v, bar->last_arrive->where,
+                         "this arrive announces no bytes");
+  witness_barrier(machine, v, bar, 2);
+  return v != NULL;
+}
+
+static bool short_expect(Machine *machine, const Access *copy) {
+  const Mbar *bar = copy->barrier;
+  if (!bar || !bar->announced_total || bar->unknown_total ||
+      bar->announced_total >= bar->delivered_total || !bar->last_expect)
+    return false;
+  IrViolation *v =
+      blame(machine,
+            &(Blame){"mbarrier-expect-tx-mismatch", MACHINE_CHECK_BYTES, bar->last_expect, bar, -1,
+                     false},
+            "%lld bytes are announced on %s, its copies deliver %lld: the phase completes before "
+            "all of them have landed",
+            (long long)bar->announced_total, mbarrier_name(machine, bar, bar->rank),
+            (long long)bar->delivered_total);
+  relate(machine, v, copy, witness_access(machine, copy));
+  witness_barrier(machine, v, bar, 2);
+  return v != NULL;
+}
+
+/* ---- reads of what a copy brings ---- */
+
+static bool read_after_copy(Machine *machine, const Symptom *s) {
+  const Access *copy = s->before;
+  if (!copy->barrier) return false;
+  if (missing_expect(machine, copy) || short_expect(machine, copy)) return true;
+  const char *consequence =
+      kc_printf(machine->session->arena, "and %s is read while the %s may still write it",
+                place_of(machine, s), witness_actor(copy));
+  if (s->reader.failed && s->reader.insn) {
+    IrViolation *v = blame(machine,
+                           &(Blame){"mbarrier-wait-not-looped", MACHINE_CHECK_RACE, s->reader.insn,
+                                    copy->barrier, s->offset, false},
+                           "the wait on %s may return false, and what it guards is used all the "
+                           "same: it has to be repeated until it succeeds",
+                           mbarrier_name(machine, copy->barrier, copy->barrier->rank));
+    relate(machine, v, s->now, witness_access(machine, s->now));
+    relate(machine, v, copy, witness_access(machine, copy));
+    return v != NULL;
+  }
+  if (cause_wrong_parity(machine, &s->reader, consequence, copy, s->now, s->offset)) return true;
+  return false;
+}
+
+/* ---- refills of what may still be read ---- */
+
+static bool multicast_release(Machine *machine, const Symptom *s, const Mbar *empty) {
+  const Access *reader = s->before;
+  int from = machine->warps[s->now->warp]->cta->rank;
+  int to = machine->warps[reader->warp]->cta->rank;
+  if (from == to || !(s->now->insn->flags & IR_FLAG(multicast)) || !empty->init) return false;
+  for (int i = 0; i < empty->arrivers.count; i++) {
+    const MbarArrival *a = &empty->arrivers.items[i];
+    if (a->warp != UINT32_MAX && machine->warps[a->warp]->cta->rank == to) return false;
+  }
+  IrViolation *v =
+      blame(machine,
+            &(Blame){"pipeline-multicast-release-local", MACHINE_CHECK_PHASE, s->now->insn, empty,
+                     s->offset, false},
+            "the multicast from CTA %d refills %s, which CTA %d may still read: %s collects "
+            "arrivals of its own CTA only",
+            from, place_of(machine, s), to, mbarrier_name(machine, empty, to));
+  if (!v) return false;
+  ir_violation_related(machine->violations, v, empty->init->where, "initialised for %lld arrival%s",
+                       (long long)empty->init_count, plural(empty->init_count));
+  relate(machine, v, reader, witness_access(machine, reader));
+  return true;
+}
+
+static bool released_early(Machine *machine, const Symptom *s, const Mbar *empty) {
+  const Access *reader = s->before;
+  const MbarArrival *arrival;
+  if (reader->actor != ACTOR_WGMMA || !arrives_on(machine, empty, reader->warp, true, &arrival))
+    return false;
+  IrViolation *v = blame(
+      machine,
+      &(Blame){"wgmma-slot-released-early", MACHINE_CHECK_RACE, arrival->insn, empty, s->offset,
+               false},
+      "%s is released while the wgmma that reads it may be in flight: no wgmma.wait_group covers "
+      "that wgmma before the arrive on %s",
+      place_of(machine, s), mbarrier_name(machine, empty, empty->rank));
+  relate(machine, v, reader, witness_access(machine, reader));
+  relate(machine, v, s->now, witness_access(machine, s->now));
+  witness_race(machine, machine_is_off(machine, MACHINE_CHECK_RACE) ? NULL : v, reader, s->now,
+               "nothing says that the wgmma is done");
+  return v != NULL;
+}
+
+static bool commit_missing(Machine *machine, const Access *mma, const Symptom *s) {
+  if (mma->actor != ACTOR_TCGEN05_MMA && mma->actor != ACTOR_TCGEN05_CP) return false;
+  const WarpState *ws = warp_state(machine->warps[mma->warp]);
+  int lane = first_lane(mma->lanes);
+  if (mma->time < ws->tcgen05_queue[lane]) return false; /* some commit tracks it */
+  IrViolation *v = blame(
+      machine,
+      &(Blame){"tcgen05-commit-missing", MACHINE_CHECK_RACE, mma->insn, s->issuer.bar, -1, false},
+      "no tcgen05.commit of the issuing thread tracks this %s, and what it "
+      "uses is %s: a plain arrive or barrier does not wait for it",
+      witness_actor(mma), s->now->write ? "overwritten" : "read");
+  relate(machine, v, s->now, witness_access(machine, s->now));
+  return v != NULL;
+}
+
+static bool refill(Machine *machine, const Symptom *s) {
+  const Mbar *empty = s->issuer.bar;
+  if (commit_missing(machine, s->before, s)) return true;
+  if (s->before->actor == ACTOR_TMA_LOAD && missing_expect(machine, s->before)) return true;
+  if (!empty) return false;
+  const char *consequence =
+      kc_printf(machine->session->arena, "and %s is refilled while %s may still use it",
+                place_of(machine, s), witness_access(machine, s->before));
+  if (multicast_release(machine, s, empty)) return true;
+  if (cause_wrong_parity(machine, &s->issuer, consequence, s->before, s->now, s->offset))
+    return true;
+  if (cause_too_many_arrivers(machine, empty, s->before, s->offset)) return true;
+  return released_early(machine, s, empty);
+}
+
+/* ---- bulk stores ---- */
+
+static bool store_in_flight(Machine *machine, const Symptom *s) {
+  const Access *store = s->before;
+  const WarpState *ws = warp_state(machine->warps[store->warp]);
+  int lane = first_lane(store->lanes);
+  const char *place = place_of(machine, s);
+  IrViolation *v;
+  if (s->store_open <= store->time && (ws->bulk.open_ops >> lane & 1) &&
+      ws->bulk.open[lane] <= store->time) {
+    v = blame(machine,
+              &(Blame){"tma-store-not-committed", MACHINE_CHECK_RACE, store->insn, NULL, s->offset,
+                       false},
+              "the %s from %s is never committed to a bulk group: nothing can wait for it",
+              witness_actor(store), place);
+  } else if (s->store_wait) {
+    bool covered = (int64_t)s->store_open - 1 - s->store_wait_n >= (int64_t)store->time;
+    if (covered)
+      v = blame(machine,
+                &(Blame){"tma-store-smem-reuse-without-wait", MACHINE_CHECK_RACE, s->now->insn,
+                         NULL, s->offset, false},
+                "%s is written by %s, but nothing orders it after the wait_group of the thread "
+                "that stored it",
+                place, witness_warp(machine, s->now->warp));
+    else
+      v = blame(machine,
+                &(Blame){"tma-store-wait-too-lenient", MACHINE_CHECK_RACE, s->store_wait, NULL,
+                         s->offset, false},
+                "wait_group %lld leaves the %s from %s pending, which is written next",
+                (long long)s->store_wait_n, witness_actor(store), place);
+    if (v && s->store_wait)
+      ir_violation_related(machine->violations, v, s->store_wait->where, "the last wait_group");
+  } else {
+    const IrInsn *other = NULL;
+    const Cta *cta = machine->warps[store->warp]->cta;
+    for (int w = 0; w < cta->nwarps && !other; w++)
+      for (int l = 0; l < 32 && !other; l++)
+        other = warp_state(&cta->warps[w])->bulk.wait[l];
+    v = blame(machine,
+              &(Blame){other ? "tma-store-wait-wrong-thread" : "tma-store-smem-reuse-without-wait",
+                       MACHINE_CHECK_RACE, other ? other : s->now->insn, NULL, s->offset, false},
+              other ? "the wait_group covers nothing: the %s from %s was issued by another thread "
+                      "(bulk groups are per thread)"
+                    : "the %s from %s may still read when it is written again: no "
+                      "cp.async.bulk.wait_group comes in between",
+              witness_actor(store), place);
+  }
+  relate(machine, v, store, witness_access(machine, store));
+  relate(machine, v, s->now, witness_access(machine, s->now));
+  witness_race(machine, v, store, s->now, "the store may still read");
+  return v != NULL;
+}
+
+/* ---- cp.async ---- */
+
+static bool cp_async_pending(Machine *machine, const Symptom *s) {
+  const Access *copy = s->before;
+  const WarpState *ws = warp_state(machine->warps[copy->warp]);
+  int lane = first_lane(copy->lanes & s->lanes ? copy->lanes & s->lanes : copy->lanes);
+  const IrInsn *wait = ws->cp_async.wait[lane];
+  bool own = copy->warp == s->now->warp;
+  bool issuer_waited =
+      wait &&
+      clock_time(&protocol_of(machine)->clocks, lanes_group(&ws->lanes, lane)->clock, copy->agent,
+                 lane) >= s->before_time &&
+      !own;
+  IrViolation *v;
+  if (!wait || issuer_waited) {
+    v = blame(machine,
+              &(Blame){"async-copy-wait-missing", MACHINE_CHECK_RACE, s->now->insn, NULL, s->offset,
+                       false},
+              issuer_waited
+                  ? "%s is read by %s, but only the thread that copied it has waited: no barrier "
+                    "follows its wait_group"
+                  : "%s is read by %s, and no cp.async.wait_group covers the copy into it",
+              place_of(machine, s), witness_warp(machine, s->now->warp));
+  } else {
+    int64_t n = ws->cp_async.wait_n[lane];
+    uint32_t total = ws->groups[lane];
+    uint32_t last = total ? ws->group_time[(total - 1) % CP_ASYNC_GROUPS][lane] : 0;
+    bool tail = n > 0 && s->before_time + (uint32_t)n > last && ws->waits_seen[lane] > 1 &&
+                s->before_time <= last;
+    v = blame(machine,
+              &(Blame){tail ? "async-copy-tail-undercommit" : "async-copy-wait-too-lenient",
+                       MACHINE_CHECK_RACE, wait, NULL, s->offset, false},
+              tail ? "wait_group %lld leaves the last groups pending: near the end no group is "
+                     "committed any more, and %s is read too early"
+                   : "wait_group %lld leaves the copy into %s pending, which is read next",
+              (long long)n, place_of(machine, s));
+  }
+  relate(machine, v, copy, witness_access(machine, copy));
+  relate(machine, v, s->now, witness_access(machine, s->now));
+  witness_race(machine, v, copy, s->now, "the copy may still be in flight");
+  return v != NULL;
+}
+
+static bool cp_async_refill(Machine *machine, const Symptom *s) {
+  IrViolation *v = blame(machine,
+                         &(Blame){"async-copy-refill-no-barrier", MACHINE_CHECK_RACE, s->now->insn,
+                                  NULL, s->offset, false},
+                         "cp.async by %s refills %s while %s may still read it: no barrier comes "
+                         "in between",
+                         witness_warp(machine, s->now->warp), place_of(machine, s),
+                         witness_warp(machine, s->before->warp));
+  relate(machine, v, s->before, witness_access(machine, s->before));
+  witness_race(machine, v, s->before, s->now, "no barrier orders the two");
+  return v != NULL;
+}
+
+/* ---- proxy fences, ordinary accesses, what remains ---- */
+
+static bool no_proxy_fence(Machine *machine, const Symptom *s) {
+  AccessActor actor = (AccessActor)s->now->actor;
+  const char *kind = actor == ACTOR_BULK_STORE ? "tma-store-missing-proxy-fence"
+                     : actor == ACTOR_WGMMA    ? "wgmma-smem-no-proxy-fence"
+                                               : "tcgen05-smem-no-proxy-fence";
+  IrViolation *v =
+      blame(machine, &(Blame){kind, MACHINE_CHECK_RACE, s->now->insn, NULL, s->offset, false},
+            "the %s reads %s through the async proxy; %s wrote it with ordinary stores and no "
+            "fence.proxy.async lies in between",
+            witness_actor(s->now), place_of(machine, s), witness_warp(machine, s->before->warp));
+  relate(machine, v, s->before, "written here");
+  witness_race(machine, v, s->before, s->now, "ordered, but not across proxies");
+  return v != NULL;
+}
+
+static bool threads_only(Machine *machine, const Symptom *s) {
+  if (s->before->insn->op == IR_event && s->before->insn->event == IR_EV_tcgen05_alloc) {
+    IrViolation *v = blame(machine,
+                           &(Blame){"tcgen05-address-unsynchronized", MACHINE_CHECK_RACE,
+                                    s->now->insn, NULL, s->offset, false},
+                           "%s reads the tensor-memory address from %s, but nothing orders it "
+                           "after the tcgen05.alloc",
+                           witness_warp(machine, s->now->warp), place_of(machine, s));
+    relate(machine, v, s->before, "written by this alloc");
+    return v != NULL;
+  }
+  const char *how = s->race == RACE_READ_AFTER_WRITE   ? "read"
+                    : s->race == RACE_WRITE_AFTER_READ ? "overwritten"
+                                                       : "written again";
+  IrViolation *v = blame(
+      machine, &(Blame){"smem-race", MACHINE_CHECK_RACE, s->now->insn, NULL, s->offset, false},
+      "%s is %s by %s while %s may still %s it: no barrier orders the two", place_of(machine, s),
+      how, witness_warp(machine, s->now->warp), witness_warp(machine, s->before->warp),
+      s->before->write ? "write" : "read");
+  relate(machine, v, s->before, witness_access(machine, s->before));
+  witness_race(machine, v, s->before, s->now, "no barrier orders the two");
+  return v != NULL;
+}
+
+static bool shared_barrier(Machine *machine, const Symptom *s) {
+  if (s->race != RACE_WRITE_AFTER_WRITE || !s->before->barrier ||
+      s->before->barrier != s->now->barrier || s->before_time != CLOCK_NEVER)
+    return false;
+  IrViolation *v = blame(machine,
+                         &(Blame){"pipeline-barrier-shared", MACHINE_CHECK_RACE, s->now->insn,
+                                  s->now->barrier, s->offset, false},
+                         "%s is filled again while the %s before is in flight on the same barrier "
+                         "%s and phase",
+                         place_of(machine, s), witness_actor(s->before),
+                         mbarrier_name(machine, s->now->barrier, s->now->barrier->rank));
+  relate(machine, v, s->before, witness_access(machine, s->before));
+  return v != NULL;
+}
+
+static bool stage_race(Machine *machine, const Symptom *s) {
+  bool clc = s->now->actor == ACTOR_CLC;
+  const char *how = s->now->write ? "overwritten" : "read";
+  bool refills = s->now->write && !s->issuer.bar && s->now->actor == ACTOR_TMA_LOAD;
+  IrViolation *v =
+      blame(machine,
+            &(Blame){clc       ? "clc-response-reuse-no-fence"
+                     : refills ? "pipeline-slot-never-released"
+                               : "pipeline-stage-race",
+                     MACHINE_CHECK_RACE, s->now->insn, s->now->barrier, s->offset, true},
+            "%s is %s by the %s of %s while %s is not known to be complete%s", place_of(machine, s),
+            how, witness_actor(s->now), witness_warp(machine, s->now->warp),
+            witness_access(machine, s->before),
+            refills ? ": the issuing thread waits for no barrier before it refills the slot" : "");
+  relate(machine, v, s->before, witness_access(machine, s->before));
+  witness_race(machine, v, s->before, s->now, "nothing orders it after the other");
+  if (s->issuer.bar) witness_barrier(machine, v, s->issuer.bar, 2);
+  return v != NULL;
+}
+
+static bool response_overwritten(const Symptom *s) {
+  return s->now->actor == ACTOR_CLC;
+}
+
+bool cause_explain_race(Machine *machine, const Symptom *s, bool generic) {
+  const Access *before = s->before, *now = s->now;
+  if (generic) return stage_race(machine, s);
+  if (s->race == RACE_NO_PROXY_FENCE) return no_proxy_fence(machine, s);
+  if (before->actor == ACTOR_THREAD && now->actor == ACTOR_THREAD) return threads_only(machine, s);
+  if (before->actor == ACTOR_BULK_STORE && now->write) return store_in_flight(machine, s);
+  if (before->actor == ACTOR_CP_ASYNC && !now->write) return cp_async_pending(machine, s);
+  if (now->actor == ACTOR_CP_ASYNC && before->actor == ACTOR_THREAD)
+    return cp_async_refill(machine, s);
+  if (before->barrier && !now->write) return read_after_copy(machine, s);
+  if (now->barrier) {
+    if (refill(machine, s)) return true;
+    if (response_overwritten(s)) return false;
+    return shared_barrier(machine, s);
+  }
+  return commit_missing(machine, before, s);
+}
+
+/* ---- tensor memory ---- */
+
+bool cause_explain_tmem(Machine *machine, const Symptom *s, bool generic) {
+  const Access *before = s->before, *now = s->now;
+  IrViolation *v = NULL;
+  const char *actor = witness_actor(before);
+  if (generic) {
+    v = blame(machine,
+              &(Blame){"tcgen05-tmem-race", MACHINE_CHECK_RACE, now->insn, s->issuer.bar, -1, true},
+              "%s of column %u is not ordered after the %s by %s at %s", witness_actor(now),
+              s->offset, actor, witness_warp(machine, before->warp),
+              machine_line(machine, before->insn));
+  } else if (s->missing == TMEM_NO_WAIT) {
+    v = blame(
+        machine,
+        &(Blame){"tcgen05-wait-ld-st-missing", MACHINE_CHECK_RACE, before->insn, NULL, -1, false},
+        "no tcgen05.wait::%s follows this %s before column %u is %s by the %s at %s",
+        before->actor == ACTOR_TCGEN05_ST ? "st" : "ld", actor, s->offset,
+        now->write ? "overwritten" : "read", witness_actor(now), machine_line(machine, now->insn));
+  } else if (s->missing == TMEM_NO_BEFORE_FENCE || s->missing == TMEM_NO_AFTER_FENCE) {
+    bool after = s->missing == TMEM_NO_AFTER_FENCE;
+    v = blame(machine,
+              &(Blame){"tcgen05-thread-sync-fence", MACHINE_CHECK_RACE,
+                       after ? now->insn : before->insn, NULL, -1, false},
+              after ? "the %s of column %u follows the barrier that orders it after the %s at %s "
+                      "without tcgen05.fence::after_thread_sync"
+                    : "this %s of column %u is handed to another thread (the %s at %s) without "
+                      "tcgen05.fence::before_thread_sync",
+              after ? witness_actor(now) : actor, s->offset, after ? actor : witness_actor(now),
+              machine_line(machine, after ? before->insn : now->insn));
+  } else if (commit_missing(machine, before, s)) {
+    return true;
+  } else {
+    return cause_wrong_parity(machine, &s->issuer,
+                              kc_printf(machine->session->arena,
+                                        "and tensor-memory column %u is used too early", s->offset),
+                              before, now, -1);
+  }
+  relate(machine, v,
+         s->missing == TMEM_NO_BEFORE_FENCE || s->missing == TMEM_NO_WAIT ? now : before,
+         "the other side");
+  witness_race(machine, v, before, now, "not ordered for tensor memory");
+  return v != NULL;
+}

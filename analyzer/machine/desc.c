@@ -1,0 +1,127 @@
+#include "machine/desc.h"
+
+#include "machine/finish.h"
+
+static uint32_t field14(uint64_t raw, int at) {
+  return (uint32_t)(raw >> at & 0x3fff) << 4;
+}
+
+Descriptor desc_wgmma(uint64_t raw) {
+  static const int swizzles[] = {0, 128, 64, 32};
+  return (Descriptor){.raw = raw,
+                      .start = field14(raw, 0),
+                      .leading = field14(raw, 16),
+                      .stride = field14(raw, 32),
+                      .layout = (int)(raw >> 62 & 3),
+                      .swizzle = swizzles[raw >> 62 & 3],
+                      .version = 1,
+                      .base_offset = (int)(raw >> 49 & 7)};
+}
+
+Descriptor desc_tcgen05(uint64_t raw) {
+  static const int swizzles[] = {0, 128, 128, 0, 64, 0, 32, 0};
+  return (Descriptor){.raw = raw,
+                      .start = field14(raw, 0),
+                      .leading = field14(raw, 16),
+                      .stride = field14(raw, 32),
+                      .layout = (int)(raw >> 61 & 7),
+                      .swizzle = swizzles[raw >> 61 & 7],
+                      .version = (int)(raw >> 46 & 7),
+                      .base_offset = (int)(raw >> 49 & 7),
+                      .absolute_leading = (raw >> 52 & 1) != 0};
+}
+
+int desc_bits(uint8_t data) {
+  switch (data) {
+  case IR_DATA_tf32:
+  case IR_DATA_f32:
+  case IR_DATA_s32: return 32;
+  case IR_DATA_f16:
+  case IR_DATA_bf16: return 16;
+  case IR_DATA_s4:
+  case IR_DATA_u4: return 4;
+  case IR_DATA_b1: return 1;
+  default: return 8; /* narrower floats are padded to a byte, except in the mxf4 kinds */
+  }
+}
+
+uint32_t desc_extent(const Descriptor *desc, const DescTile *tile) {
+  if (tile->rows <= 0 || tile->k_bytes <= 0) return 0;
+  uint32_t groups = (uint32_t)(tile->rows + 7) / 8;
+  if (tile->transposed) {
+    /* MN-major: repeating atoms of swizzle bytes along M or N by 8 elements of K. */
+    uint32_t width = desc->swizzle ? (uint32_t)desc->swizzle : 16;
+    uint32_t row_bytes = (uint32_t)tile->rows * (uint32_t)tile->element_bits / 8;
+    uint32_t atoms = (row_bytes + width - 1) / width;
+    uint32_t k = (uint32_t)tile->k_bytes * 8 / (uint32_t)tile->element_bits;
+    uint32_t k_groups = (k + 7) / 8;
+    uint32_t last = width * 8;
+    uint32_t by_atom = desc->swizzle ? desc->leading : desc->stride;
+    uint32_t by_k = desc->swizzle ? desc->stride : desc->leading;
+    return (atoms - 1) * by_atom + (k_groups - 1) * by_k + last;
+  }
+  if (!desc->swizzle) /* core matrices of 8 rows by 16 bytes */
+    return (groups - 1) * desc->stride +
+           (uint32_t)(tile->k_bytes / 16 > 1 ? tile->k_bytes / 16 - 1 : 0) * desc->leading + 128;
+  return (groups - 1) * desc->stride + 7 * (uint32_t)desc->swizzle + (uint32_t)tile->k_bytes;
+}
+
+/* The end of what may be meant by a pointer into [.., offset): the array, else the object. */
+static uint32_t room_end(Machine *machine, uint32_t offset, const char **name) {
+  uint64_t start;
+  const IrField *field = machine_shared_field(machine, offset, &start);
+  if (field && field->elem_bytes && field->count) {
+    *name = field->name;
+    return (uint32_t)(start + field->elem_bytes * field->count);
+  }
+  uint64_t within;
+  int id = machine_shared_object(machine, offset, &within);
+  if (id < 0) return 0;
+  const IrObject *object = &machine->kernel->objects.items[id];
+  *name = object->name;
+  return object->dynamic || !object->bytes ? machine->session->shared_bytes
+                                           : (uint32_t)(offset - within + object->bytes);
+}
+
+static const char *kind_of(const DescRead *read, const char *wgmma, const char *tcgen05) {
+  return read->family[0] == 'w' ? wgmma : tcgen05;
+}
+
+/* A tile that ends past its array: the strides are not what the layout has. */
+static void check_room(Machine *machine, Strand *strand, const DescRead *read,
+                       const Descriptor *desc, const DescTile *tile, uint32_t extent) {
+  const char *name = NULL;
+  uint32_t end = room_end(machine, desc->start, &name);
+  if (!end) {
+    if (desc->start < machine->session->shared_bytes) return;
+    machine_violation(machine, MACHINE_CHECK_ALWAYS, read->insn,
+                      kind_of(read, "wgmma-descriptor", "tcgen05-smem-descriptor"),
+                      "the descriptor of operand %c starts at shared address 0x%x, past the %u "
+                      "bytes of the block: its address is not a shared address shifted right by 4",
+                      read->operand, desc->start, machine->session->shared_bytes);
+    return;
+  }
+  if (tile->transposed || desc->start + extent <= end) return;
+  IrViolation *v = machine_violation(
+      machine, MACHINE_CHECK_ALWAYS, read->insn,
+      kind_of(read, "wgmma-operand-outside-tile", "tcgen05-operand-outside-tile"),
+      "operand %c (%d rows of %d bytes, leading offset %u, stride offset %u) starts at %s and "
+      "reaches %u bytes past the end of %s",
+      read->operand, tile->rows, tile->k_bytes, desc->leading, desc->stride,
+      protocol_place(machine, strand, read->rank, desc->start), desc->start + extent - end,
+      name ? name : "shared memory");
+  if (!v) return;
+  ir_violation_fact(machine->violations, v, "stride", "%u", desc->stride);
+  ir_violation_fact(machine->violations, v, "leading", "%u", desc->leading);
+}
+
+void desc_read(Machine *machine, Strand *strand, const DescRead *read, const Descriptor *desc,
+               const DescTile *tile, const Access *access) {
+  uint32_t extent = desc_extent(desc, tile);
+  check_room(machine, strand, read, desc, tile, extent);
+  const char *name = NULL;
+  uint32_t end = room_end(machine, desc->start, &name);
+  if (!extent || extent > 65536) extent = 16;
+  if (end && desc->start + extent > end) extent = end > desc->start ? end - desc->start : 16;
+  race_touch(protocol_of(machine)->races, strand, access, -1, read->rank, desc->start, extent);
+}

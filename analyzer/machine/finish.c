@@ -1,0 +1,210 @@
+#include "machine/finish.h"
+
+#include "machine/bulk.h"
+#include "machine/cause.h"
+#include "machine/pdl.h"
+#include "machine/session.h"
+#include "machine/tensor.h"
+#include "machine/tmem.h"
+#include "machine/wgmma.h"
+
+/* ---- other CTAs' shared memory ---- */
+
+/* Whether the lanes know that some thread of CTA `rank` has run. */
+bool finish_peer_started(const Machine *machine, const Strand *strand, uint32_t lanes, int rank) {
+  const Protocol *p = protocol_of(machine);
+  const WarpState *ws = warp_state(strand->warp);
+  const Cta *peer = &machine->ctas[rank];
+  for (int w = 0; w < peer->nwarps; w++) {
+    uint32_t agent = warp_state(&peer->warps[w])->lanes.agent;
+    for (int lane = 0; lane < 32; lane++) {
+      if (clock_time(&p->clocks, ws->reached, agent, lane)) return true;
+      if (clock_time(&p->clocks, lanes_group(&ws->lanes, first_lane(lanes))->clock, agent, lane))
+        return true;
+    }
+  }
+  return false;
+}
+
+void finish_remote(Machine *machine, Strand *strand, uint32_t lanes, int rank, const IrInsn *insn,
+                   bool arrive, bool write) {
+  Protocol *p = protocol_of(machine);
+  WarpState *ws = warp_state(strand->warp);
+  if (!(ws->peers_started >> rank & 1)) {
+    if (finish_peer_started(machine, strand, lanes, rank))
+      ws->peers_started |= UINT32_C(1) << rank;
+    else
+      machine_violation(machine, MACHINE_CHECK_RACE, insn, "cluster-start-without-sync",
+                        "%s uses the shared memory of CTA %d, but no cluster barrier guarantees "
+                        "that it has started",
+                        machine_who(machine, strand), rank);
+  }
+  if (!arrive && write) ws->narrow_stores |= UINT32_C(1) << rank;
+  for (int i = p->remotes.count - 1; i >= 0; i--) {
+    RemoteUse *r = &p->remotes.items[i];
+    if (r->insn != insn || r->warp != (uint32_t)strand->warp->index || r->rank != rank) continue;
+    r->lanes |= lanes;
+    r->time = ws->lanes.now;
+    return;
+  }
+  KC_PUSH(machine->arena, p->remotes,
+          ((RemoteUse){(uint32_t)strand->warp->index, lanes, ws->lanes.now, rank, insn, arrive,
+                       write}));
+}
+
+/* Uses of a CTA's shared memory that nothing orders before its exit. */
+static void check_remotes(Machine *machine) {
+  Protocol *p = protocol_of(machine);
+  for (int i = 0; i < p->remotes.count; i++) {
+    const RemoteUse *r = &p->remotes.items[i];
+    const CtaState *target = cta_state(&machine->ctas[r->rank]);
+    uint32_t agent = warp_state(machine->warps[r->warp])->lanes.agent;
+    if (!clock_behind(&p->clocks, target->exited, agent, r->lanes, r->time)) continue;
+    const Warp *warp = machine->warps[r->warp];
+    if (r->arrive)
+      machine_violation(machine, MACHINE_CHECK_FINISH, r->insn, "cluster-remote-barrier-exited",
+                        "warp %d of CTA %d signals an mbarrier of CTA %d, and nothing keeps that "
+                        "CTA from exiting before (no wait for the last phase, no cluster barrier)",
+                        warp->id, warp->cta->rank, r->rank);
+    else
+      machine_violation(machine, MACHINE_CHECK_FINISH, r->insn, "cluster-exit-without-sync",
+                        "warp %d of CTA %d %s shared memory of CTA %d, and nothing keeps that CTA "
+                        "from exiting before",
+                        warp->id, warp->cta->rank, r->write ? "writes" : "reads", r->rank);
+  }
+}
+
+void finish_narrow_release(Machine *machine, Mbar *bar, Strand *strand, const IrInsn *insn) {
+  const WarpState *ws = warp_state(strand->warp);
+  if (!(ws->narrow_stores >> bar->rank & 1)) return;
+  IrViolation *v = machine_violation(
+      machine, MACHINE_CHECK_RACE, insn, "mbarrier-scope-too-narrow",
+      "the arrive on %s in CTA %d releases at CTA scope only: what this thread stored into that "
+      "CTA's shared memory is not ordered for its readers (.release.cluster)",
+      machine_place(machine, (MachineAddress){IR_SPACE_SHARED, bar->rank, bar->offset}, bar->rank),
+      bar->rank);
+  for (int i = 0; v && i < protocol_of(machine)->remotes.count; i++) {
+    const RemoteUse *r = &protocol_of(machine)->remotes.items[i];
+    if (r->arrive || !r->write || r->rank != bar->rank || r->warp != (uint32_t)strand->warp->index)
+      continue;
+    ir_violation_related(machine->violations, v, r->insn->where, "the store to CTA %d", bar->rank);
+    break;
+  }
+}
+
+void finish_cluster_short(Machine *machine, const Strand *strand, const IrInsn *insn) {
+  if (!insn) return;
+  IrViolation *v = machine_violation(
+      machine, MACHINE_CHECK_PHASE, insn, "cluster-barrier-unpaired",
+      "the cluster barrier completes only because %s exits without having reached it",
+      machine_who(machine, strand));
+  if (v) v->confidence = IR_INFERRED; /* undefined by the ISA, but it completes on an H200 */
+}
+
+/* ---- barriers ---- */
+
+void finish_uninitialised(Machine *machine, const Strand *strand, const IrInsn *insn,
+                          const SharedPlace *place, const char *what) {
+  Protocol *p = protocol_of(machine);
+  for (int i = 0; i < p->uninitialised.count; i++)
+    if (p->uninitialised.items[i].insn == insn) return;
+  KC_PUSH(machine->arena, p->uninitialised,
+          ((Uninitialised){insn, what, place->rank, place->offset, strand->warp->index}));
+}
+
+static void check_uninitialised(Machine *machine) {
+  Protocol *p = protocol_of(machine);
+  for (int i = 0; i < p->uninitialised.count; i++) {
+    const Uninitialised *u = &p->uninitialised.items[i];
+    const char *name = machine_place(machine, (MachineAddress){IR_SPACE_SHARED, u->rank, u->offset},
+                                     machine->warps[u->warp]->cta->rank);
+    const Mbar *bar = cta_state(&machine->ctas[u->rank])->mbars[u->offset / 8];
+    if (bar && bar->init && u->offset % 8 == 0) {
+      IrViolation *v = machine_violation(
+          machine, MACHINE_CHECK_PHASE, bar->init, "mbarrier-init-not-synchronized",
+          "%s is initialised here, but %s by warp %d at %s is not ordered after it", name, u->what,
+          machine->warps[u->warp]->id, machine_line(machine, u->insn));
+      if (v) ir_violation_related(machine->violations, v, u->insn->where, "used here");
+    } else if (!p->unknown_init) {
+      machine_violation(machine, MACHINE_CHECK_PHASE, u->insn, "mbarrier-init-missing",
+                        "%s on %s, which no mbarrier.init initialises", u->what, name);
+    }
+  }
+}
+
+void finish_phase(Machine *machine, Mbar *bar) {
+  tensor_phase(machine, bar);
+}
+
+void finish_mbarrier_closed(Machine *machine, Mbar *bar) {
+  if (bar->tx == 0 || bar->had_unknown || bar->unknown_total || bar->copies_unknown) return;
+  cause_leftover(machine, bar);
+}
+
+/* ---- what is not known ---- */
+
+void finish_unknown_copy(Machine *machine, const Strand *strand, const IrInsn *insn,
+                         bool known_elsewhere) {
+  (void)strand;
+  if (known_elsewhere) {
+    machine_violation(machine, MACHINE_CHECK_ALWAYS, insn, "smem-out-of-bounds",
+                      "the shared address of %s is not in shared memory",
+                      ir_event_mnemonic((IrEvent)insn->event));
+    return;
+  }
+  static const MachineCheck checks[] = {MACHINE_CHECK_DEADLOCK, MACHINE_CHECK_BYTES,
+                                        MACHINE_CHECK_RACE, MACHINE_CHECK_FINISH};
+  for (int i = 0; i < 4; i++)
+    machine_switch_off(machine, checks[i], insn, "the shared address of a copy is not known");
+}
+
+void finish_unknown_access(Machine *machine, const Strand *strand, const IrInsn *insn,
+                           const MachineAccess *access) {
+  (void)strand;
+  if (access->kind == MACHINE_READ) return;
+  if (insn->space == IR_SPACE_GLOBAL || insn->space == IR_SPACE_LOCAL) return;
+  if (insn->space != IR_SPACE_SHARED && insn->space != IR_SPACE_SHARED_CLUSTER) return;
+  machine_switch_off(machine, MACHINE_CHECK_RACE, insn,
+                     "an ordinary store goes to a shared address that is not known");
+}
+
+/* ---- the end ---- */
+
+void finish_exit(Machine *machine, Strand *strand, uint32_t lanes) {
+  WarpState *ws = warp_state(strand->warp);
+  if (strand->pc >= 0 && strand->pc < machine->kernel->insns.count)
+    ws->exit_insn = &machine->kernel->insns.items[strand->pc];
+  bulk_exit(machine, strand, lanes);
+  wgmma_exit(machine, strand, lanes);
+}
+
+static void keep_counts(Machine *machine) {
+  Protocol *p = protocol_of(machine);
+  ProtocolSession *s = session_protocol(machine->session);
+  if (p->tmem_columns_max > s->tmem_columns) s->tmem_columns = p->tmem_columns_max;
+  if (p->registers_max > s->registers) s->registers = p->registers_max;
+  machine->initialised_barriers = p->mbars.count;
+  const Cta *cta = &machine->ctas[0];
+  bool any = false;
+  for (int w = 0; w < cta->nwarps; w++)
+    any = any || warp_state(&cta->warps[w])->setmaxnreg_value;
+  if (!any || s->warpgroup_registers.count) return;
+  for (int w = 0; w < cta->nwarps; w += 4)
+    KC_PUSH(machine->session->arena, s->warpgroup_registers,
+            (int)warp_state(&cta->warps[w])->setmaxnreg_value);
+}
+
+void finish_run(Machine *machine) {
+  Protocol *p = protocol_of(machine);
+  keep_counts(machine);
+  tensor_infer(machine);
+  check_uninitialised(machine);
+  if (machine->stopped) return;
+  wgmma_finish(machine);
+  tmem_finish(machine);
+  pdl_finish(machine);
+  if (machine->stuck) return;
+  check_remotes(machine);
+  for (int i = 0; i < p->mbars.count; i++)
+    if (p->mbars.items[i]->live) finish_mbarrier_closed(machine, p->mbars.items[i]);
+}

@@ -1,0 +1,91 @@
+/* griddepcontrol (PTX ISA 9.7.13.13): who may read what the preceding grid writes. That a thread
+ * has waited is knowledge like any other: whoever synchronises with it afterwards has it too. */
+#include "machine/pdl.h"
+
+#include <string.h>
+
+static uint32_t grid_agent(Machine *machine) {
+  Protocol *p = protocol_of(machine);
+  if (!p->grid_agent) p->grid_agent = clocks_agents(&p->clocks, 1);
+  return p->grid_agent;
+}
+
+MachineStep event_griddep_wait(Machine *machine, Strand *strand, const IrInsn *insn) {
+  Protocol *p = protocol_of(machine);
+  WarpState *ws = warp_state(strand->warp);
+  lanes_raise(&p->clocks, &ws->lanes, strand->active, grid_agent(machine), CLOCK_ALL_LANES, 1);
+  ws->waited_grid = true;
+  for (int i = 0; i < p->early_reads.count; i++)
+    if (p->early_reads.items[i].warp == (uint32_t)strand->warp->index)
+      p->early_reads.items[i].waited = insn;
+  return MACHINE_NEXT;
+}
+
+MachineStep event_griddep_launch(Machine *machine, Strand *strand, const IrInsn *insn) {
+  (void)machine;
+  (void)strand;
+  (void)insn;
+  return MACHINE_NEXT;
+}
+
+/* Whether a launch of this kernel may overlap its predecessor: one says so, or none is known. */
+static bool overlaps(const Machine *machine) {
+  const MachineHostFacts *host = machine->session->host;
+  bool any = false;
+  for (int i = 0; host && i < host->launches.count; i++) {
+    const MachineLaunch *launch = &host->launches.items[i];
+    if (!launch->kernel || (strcmp(launch->kernel, machine->kernel->instantiation) != 0 &&
+                            strcmp(launch->kernel, machine->kernel->name) != 0))
+      continue;
+    if (!launch->pdl_known || launch->pdl_attribute) return true;
+    any = true;
+  }
+  return !any;
+}
+
+static void early_read(Machine *machine, Strand *strand, const IrInsn *insn) {
+  Protocol *p = protocol_of(machine);
+  WarpState *ws = warp_state(strand->warp);
+  if (!p->has_grid_wait ||
+      lanes_know(&p->clocks, &ws->lanes, strand->active, grid_agent(machine), 1, 1))
+    return;
+  for (int i = 0; i < p->early_reads.count; i++)
+    if (p->early_reads.items[i].insn == insn &&
+        p->early_reads.items[i].warp == (uint32_t)strand->warp->index)
+      return;
+  KC_PUSH(machine->arena, p->early_reads, ((EarlyRead){insn, (uint32_t)strand->warp->index, NULL}));
+}
+
+void pdl_access(Machine *machine, Strand *strand, const IrInsn *insn, const MachineAccess *access) {
+  if (access->kind != MACHINE_READ || insn->space == IR_SPACE_CONST || !access->lanes) return;
+  uint64_t at = value_raw(access->address, first_lane(access->lanes));
+  if (at < IR_POINTER_BASE || at >= IR_GLOBAL_BASE) return;
+  early_read(machine, strand, insn);
+}
+
+void pdl_async_read(Machine *machine, Strand *strand, const IrInsn *insn, uint64_t address) {
+  (void)address;
+  early_read(machine, strand, insn);
+}
+
+void pdl_finish(Machine *machine) {
+  Protocol *p = protocol_of(machine);
+  if (!p->early_reads.count || !overlaps(machine)) return;
+  for (int i = 0; i < p->early_reads.count; i++) {
+    const EarlyRead *r = &p->early_reads.items[i];
+    const Warp *warp = machine->warps[r->warp];
+    IrViolation *v = machine_violation(
+        machine, MACHINE_CHECK_RACE, r->insn, "pdl-read-before-wait",
+        r->waited ? "warp %d reads global memory before its griddepcontrol.wait: the preceding "
+                    "grid may still be writing it"
+                  : "warp %d reads global memory and neither it nor anything ordered before it "
+                    "executes griddepcontrol.wait",
+        warp->id);
+    if (!v) continue;
+    /* What is read before the thread's own wait may be data that no preceding grid writes. */
+    if (r->waited) {
+      v->confidence = IR_INFERRED;
+      ir_violation_related(machine->violations, v, r->waited->where, "it waits only here");
+    }
+  }
+}

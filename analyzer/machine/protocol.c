@@ -1,0 +1,249 @@
+#include "machine/protocol.h"
+
+#include "machine/barrier.h"
+#include "machine/cause.h"
+#include "machine/contract.h"
+#include "machine/finish.h"
+#include "machine/mbarrier.h"
+#include "machine/pdl.h"
+#include "machine/session.h"
+#include "machine/timeline.h"
+#include "machine/tmem.h"
+#include "machine/wgmma.h"
+
+/* ---- helpers ---- */
+
+bool protocol_next(const Value *value, uint32_t *left, uint32_t *lanes, uint64_t *out,
+                   bool *known) {
+  uint32_t candidates = *left & value->known;
+  if (!candidates) {
+    if (!*left) return false;
+    *lanes = *left;
+    *left = 0;
+    *out = 0;
+    *known = false;
+    return true;
+  }
+  *out = value_raw(*value, first_lane(candidates));
+  *lanes = 0;
+  FOR_LANES(lane, candidates)
+  if (value_raw(*value, (int)lane) == *out) *lanes |= UINT32_C(1) << lane;
+  *left &= ~*lanes;
+  *known = true;
+  return true;
+}
+
+bool protocol_next_place(Machine *machine, const Strand *strand, const Value *value, IrSpace space,
+                         uint32_t *left, SharedPlace *place) {
+  (void)strand;
+  uint64_t raw;
+  if (!protocol_next(value, left, &place->lanes, &raw, &place->known)) return false;
+  place->rank = -1;
+  place->offset = 0;
+  if (!place->known) return true;
+  if (space == IR_SPACE_NONE) space = IR_SPACE_GENERIC;
+  MachineAddress a = machine_address(machine, raw, space);
+  if (a.space != IR_SPACE_SHARED && raw < UINT32_MAX)
+    a = machine_address(machine, raw, IR_SPACE_SHARED); /* a window address without a space */
+  if (a.space != IR_SPACE_SHARED || a.rank >= machine->cluster_size) return true;
+  place->rank = a.rank;
+  place->offset = (uint32_t)a.offset;
+  return true;
+}
+
+bool protocol_operand(Machine *machine, Strand *strand, const IrInsn *insn, IrRole role,
+                      uint32_t lanes, int64_t *out) {
+  Value v;
+  uint64_t n;
+  if (!machine_read_role(machine, strand, insn, role, &v) || !value_same(v, lanes, &n))
+    return false;
+  *out = (int64_t)(int32_t)n;
+  return true;
+}
+
+int64_t protocol_number(Machine *machine, Strand *strand, const IrInsn *insn, IrRole role,
+                        uint32_t lanes, int64_t fallback) {
+  int64_t n;
+  return protocol_operand(machine, strand, insn, role, lanes, &n) ? n : fallback;
+}
+
+const char *protocol_place(Machine *machine, const Strand *strand, int rank, uint32_t offset) {
+  return machine_place(machine, (MachineAddress){IR_SPACE_SHARED, rank, offset},
+                       strand ? strand->warp->cta->rank : rank);
+}
+
+Access *protocol_thread_access(Machine *machine, Strand *strand, const IrInsn *insn,
+                               AccessActor actor, bool write, uint32_t lanes) {
+  const LaneClocks *clocks = &warp_state(strand->warp)->lanes;
+  return race_access(protocol_of(machine)->races, &(Access){.agent = clocks->agent,
+                                                            .lanes = lanes,
+                                                            .time = clocks->now,
+                                                            .issued = clocks->now,
+                                                            .warp = (uint32_t)strand->warp->index,
+                                                            .issuers = lanes,
+                                                            .actor = (uint8_t)actor,
+                                                            .write = write,
+                                                            .insn = insn,
+                                                            .step = machine->step});
+}
+
+/* ---- life of a run ---- */
+
+static void init_cta(Machine *machine, Cta *cta) {
+  CtaState *state = KC_NEW(machine->arena, CtaState);
+  Protocol *p = protocol_of(machine);
+  cta->protocol = state;
+  state->mbars = KC_NEW_ARRAY(machine->arena, Mbar *, machine->session->shared_bytes / 8 + 1);
+  state->exited = clock_new(&p->clocks);
+  for (int i = 0; i < PROTOCOL_NAMED_BARRIERS; i++)
+    state->named[i].expected = -1;
+  for (int i = 0; i < cta->nwarps; i++)
+    state->alive += lane_count(cta->warps[i].alive);
+}
+
+static void init_warp(Machine *machine, Warp *warp) {
+  Protocol *p = protocol_of(machine);
+  WarpState *state = KC_NEW(machine->arena, WarpState);
+  warp->protocol = state;
+  lanes_init(&p->clocks, &state->lanes, (uint32_t)warp->index, warp->lanes);
+  state->wgmma_open = 1;
+  for (int i = 0; i < 32; i++) {
+    state->bulk.open[i] = state->cp_async.open[i] = 1;
+    state->tcgen05_queue[i] = 1;
+  }
+}
+
+static bool kernel_has(const IrKernel *kernel, IrEvent first, IrEvent last) {
+  for (int i = 0; i < kernel->insns.count; i++) {
+    const IrInsn *insn = &kernel->insns.items[i];
+    if (insn->op == IR_event && insn->event >= first && insn->event <= last) return true;
+  }
+  return false;
+}
+
+void protocol_init(Machine *machine) {
+  Protocol *p = KC_NEW(machine->arena, Protocol);
+  machine->protocol = p;
+  p->machine = machine;
+  session_protocol(machine->session);
+  clocks_init(&p->clocks, machine->arena);
+  uint32_t n = (uint32_t)machine->nwarps;
+  clocks_agents(&p->clocks, n); /* ordinary accesses: agent = warp index */
+  p->fenced_agent = clocks_agents(&p->clocks, n);
+  bool tcgen05 = kernel_has(machine->kernel, IR_EV_tcgen05_alloc, IR_EV_tcgen05_fence_after);
+  p->before_agent = tcgen05 ? clocks_agents(&p->clocks, n) : 0;
+  p->warpgroups = (machine->nwarps / (machine->cluster_size ? machine->cluster_size : 1) + 3) / 4;
+  p->wgmma_agent = clocks_agents(&p->clocks, (uint32_t)(p->warpgroups * machine->cluster_size));
+  p->races = race_new(machine, &p->clocks, machine->cluster_size, machine->session->shared_bytes);
+  p->cluster.current = clock_new(&p->clocks);
+  p->has_grid_wait = kernel_has(machine->kernel, IR_EV_griddep_wait, IR_EV_griddep_wait);
+  for (int i = 0; i < machine->nwarps; i++)
+    init_warp(machine, machine->warps[i]);
+  for (int i = 0; i < machine->cluster_size; i++)
+    init_cta(machine, &machine->ctas[i]);
+  setmaxnreg_init(machine);
+  timeline_init(machine);
+}
+
+void protocol_free(Machine *machine) {
+  machine->protocol = NULL; /* everything lies in the run's arena */
+}
+
+void protocol_finish(Machine *machine) {
+  if (!machine->trapped) {
+    finish_run(machine);
+    cause_finish(machine);
+  }
+  timeline_finish(machine);
+  contract_collect(machine);
+}
+
+void protocol_report(MachineSession *session) {
+  contract_report(session);
+  timeline_report(session);
+}
+
+/* ---- strands ---- */
+
+void protocol_split(Machine *machine, const Strand *parent, Strand *child) {
+  (void)machine;
+  (void)parent;
+  child->protocol = NULL; /* clocks belong to the lanes of a warp, not to strands */
+}
+
+void protocol_merge(Machine *machine, Strand *into, const Strand *gone) {
+  (void)machine;
+  (void)into;
+  (void)gone;
+}
+
+void protocol_exit(Machine *machine, Strand *strand, uint32_t lanes) {
+  Protocol *p = protocol_of(machine);
+  Cta *cta = strand->warp->cta;
+  CtaState *state = cta_state(cta);
+  WarpState *ws = warp_state(strand->warp);
+  finish_exit(machine, strand, lanes);
+  lanes_release(&p->clocks, &ws->lanes, lanes, state->exited);
+  state->alive -= lane_count(lanes);
+  barrier_exit(machine, strand, lanes);
+  cluster_exit(machine, strand, lanes);
+}
+
+void protocol_extern_call(Machine *machine, Strand *strand, const IrInsn *insn) {
+  (void)machine; /* an external function takes no part in the protocol */
+  (void)strand;
+  (void)insn;
+}
+
+/* ---- events ---- */
+
+typedef MachineStep (*EventHandler)(Machine *machine, Strand *strand, const IrInsn *insn);
+
+static const EventHandler handlers[IR_EVENT_COUNT] = {
+#define X(name) [IR_EV_##name] = event_##name,
+    PROTOCOL_EVENTS(X)
+#undef X
+};
+
+MachineStep protocol_event(Machine *machine, Strand *strand, const IrInsn *insn) {
+  EventHandler handler = insn->event < IR_EVENT_COUNT ? handlers[insn->event] : NULL;
+  return handler ? handler(machine, strand, insn) : MACHINE_NEXT;
+}
+
+/* ---- ordinary accesses ---- */
+
+static void touch_shared(Machine *machine, Strand *strand, const IrInsn *insn,
+                         const MachineAccess *access) {
+  bool write = access->kind != MACHINE_READ;
+  RaceHistory *races = protocol_of(machine)->races;
+  Access *record =
+      protocol_thread_access(machine, strand, insn, ACTOR_THREAD, write, access->lanes);
+  record->atomic = access->kind == MACHINE_ATOMIC;
+  uint32_t left = access->lanes, lanes;
+  uint64_t at;
+  bool known;
+  bool spread = !access->address.uniform;
+  while (protocol_next(&access->address, &left, &lanes, &at, &known)) {
+    if (!known) continue;
+    int rank = (int)(at >> 24);
+    uint32_t offset = (uint32_t)(at & 0xffffff);
+    if (rank >= machine->cluster_size) continue;
+    int lane = spread && (lanes & (lanes - 1)) == 0 ? first_lane(lanes) : -1;
+    race_touch(races, strand, record, lane, rank, offset, access->bytes);
+    if (write) mbarrier_overwritten(machine, strand, insn, rank, offset, access->bytes);
+    if (rank != strand->warp->cta->rank)
+      finish_remote(machine, strand, lanes, rank, insn, false, write);
+  }
+}
+
+void protocol_access(Machine *machine, Strand *strand, const IrInsn *insn,
+                     const MachineAccess *access) {
+  if (access->unknown && !access->lanes) {
+    finish_unknown_access(machine, strand, insn, access);
+    return;
+  }
+  if (access->space == IR_SPACE_SHARED)
+    touch_shared(machine, strand, insn, access);
+  else if (access->space == IR_SPACE_GLOBAL)
+    pdl_access(machine, strand, insn, access);
+}

@@ -1,0 +1,47 @@
+/* session: what the protocol half keeps between the runs of one kernel. */
+#ifndef KC_MACHINE_SESSION_H
+#define KC_MACHINE_SESSION_H
+
+#include "machine/protocol.h"
+
+/* Bytes of the copies of one instruction, inferred where no tensor map says them. */
+typedef struct InferredCopy {
+  const IrInsn *insn;
+  int64_t bytes;       /* proved by the layout; 0: not known, -1: contradictory */
+  int64_t likely;      /* makes up what was announced, but the layout does not say so */
+  int64_t gap;         /* smallest distance between two destinations; 0: none */
+  int64_t last_offset; /* of the last destination, -1: none in this run */
+  uint32_t span;       /* size of the array element that it fills, or 128 */
+  uint32_t bar_offset; /* mbarrier of the last copy, and its phase */
+  int64_t phase;
+} InferredCopy;
+
+typedef struct BarrierContract { /* one array of mbarriers */
+  uint64_t start, stride;        /* offset in shared memory, bytes of a slot */
+  MachineBarrierUse use;
+  uint64_t slots_seen; /* a bit a slot (modulo 64) */
+  bool described;      /* a run that completed phases has said who arrives and waits */
+} BarrierContract;
+
+/* A violation that a cause was found for (or only a symptom): what it speaks of. */
+typedef struct Accusation {
+  const char *kind;
+  uint32_t barrier; /* 1 + start of the barrier array; 0: none */
+  uint32_t data;    /* 1 + start of the data array; 0: none */
+  bool generic;     /* no cause could be named */
+  IrViolation *violation;
+} Accusation;
+
+typedef struct ProtocolSession {
+  KC_VEC(InferredCopy) copies;
+  KC_VEC(BarrierContract) contracts;
+  KC_VEC(MachineInterval) intervals;
+  bool intervals_fault; /* they show a violation */
+  int tmem_columns, registers;
+  KC_VEC(int) warpgroup_registers;
+  KC_VEC(Accusation) accusations;
+} ProtocolSession;
+
+ProtocolSession *session_protocol(MachineSession *session);
+
+#endif

@@ -1,0 +1,81 @@
+/* symptom: what cause.c keeps of an observation until the run is over, and how its parts
+ * (cause_race.c, cause_hang.c) report. */
+#ifndef KC_MACHINE_SYMPTOM_H
+#define KC_MACHINE_SYMPTOM_H
+
+#include "machine/cause.h"
+
+typedef enum SymptomKind {
+  SYMPTOM_RACE,
+  SYMPTOM_RECYCLED,
+  SYMPTOM_LAPPED,
+  SYMPTOM_OVER_ARRIVAL,
+  SYMPTOM_INIT_UNORDERED,
+  SYMPTOM_TMEM,
+  SYMPTOM_LEFTOVER
+} SymptomKind;
+
+/* The last wait of the thread at fault, as it stood when the symptom showed. */
+typedef struct WaitContext {
+  Mbar *bar; /* NULL: it has not waited on any mbarrier */
+  const IrInsn *insn;
+  bool rewait; /* the wait passed on a phase that was known to be complete before it */
+  bool failed; /* its last poll returned false and it went on */
+  bool seen;
+  int64_t phase; /* that it passed on; -1: the one before the first */
+  int parity;
+  int warp;
+} WaitContext;
+
+typedef struct Symptom Symptom;
+struct Symptom {
+  SymptomKind kind;
+  uint64_t step;
+  RaceKind race;
+  const Access *before, *now;
+  uint32_t before_time; /* of `before` when the race showed */
+  int rank;
+  uint32_t offset; /* shared byte, or TMEM column */
+  int missing;     /* TmemMissing */
+  Mbar *bar;
+  const IrInsn *insn, *other, *now_insn;
+  int warp;
+  uint32_t lanes, behind;
+  int64_t value;
+  bool passes;
+  const char *what;
+  WaitContext issuer;  /* last wait of the thread that executes `now`, on any barrier */
+  WaitContext reader;  /* its last wait on the barrier of `before` */
+  uint32_t store_open; /* bulk stores: the storing lane's open group then */
+  const IrInsn *store_wait;
+  int64_t store_wait_n;
+};
+
+/* What a report speaks of, to tell consequences from causes. */
+typedef struct Blame {
+  const char *kind;
+  MachineCheck check;
+  const IrInsn *insn;
+  const Mbar *bar;
+  int64_t data; /* shared offset, -1: none */
+  bool generic; /* no cause could be named */
+} Blame;
+
+/* Records the violation, unless a cause that was named before already explains it. */
+IrViolation *blame(Machine *machine, const Blame *what, const char *message, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* cause_race.c: reports a race; returns false when no cause could be named (nothing is reported
+ * then). With `generic`, reports it all the same. */
+bool cause_explain_race(Machine *machine, const Symptom *s, bool generic);
+bool cause_explain_tmem(Machine *machine, const Symptom *s, bool generic);
+/* cause_hang.c: the run is stuck; likewise. */
+bool cause_explain_hang(Machine *machine, bool generic);
+/* A wait that passed although nothing new had happened: wrong parity. False when it does not say
+ * so. */
+bool cause_wrong_parity(Machine *machine, const WaitContext *wait, const char *consequence,
+                        const Access *before, const Access *now, int64_t data);
+/* More arrivals in a round than the barrier was initialised for. */
+bool cause_too_many_arrivers(Machine *machine, const Mbar *bar, const Access *reader, int64_t data);
+
+#endif

@@ -1,0 +1,293 @@
+/* cp.async.bulk.tensor, cp.reduce.async.bulk.tensor and tensormap.* (PTX ISA 9.7.9.27, 9.7.13.16).
+ */
+#include "machine/tensor.h"
+
+#include "machine/bulk.h"
+#include "machine/finish.h"
+#include "machine/pdl.h"
+#include "machine/session.h"
+
+/* ---- sizes ---- */
+
+static InferredCopy *inferred_of(MachineSession *session, const IrInsn *insn, bool make) {
+  ProtocolSession *s = session_protocol(session);
+  for (int i = 0; i < s->copies.count; i++)
+    if (s->copies.items[i].insn == insn) return &s->copies.items[i];
+  if (!make) return NULL;
+  KC_PUSH(session->arena, s->copies, ((InferredCopy){.insn = insn, .last_offset = -1}));
+  return &s->copies.items[s->copies.count - 1];
+}
+
+int64_t tensor_bytes(Machine *machine, const IrInsn *insn, const MachineTensorMap *map,
+                     bool *inferred) {
+  *inferred = false;
+  if (map && map->box_bytes > 0) return map->box_bytes * (insn->flags & IR_FLAG(gather4) ? 4 : 1);
+  *inferred = true;
+  const InferredCopy *copy = inferred_of(machine->session, insn, false);
+  return copy && copy->bytes > 0 ? copy->bytes : -1;
+}
+
+/* How many bytes a copy of unknown size may be taken to write without claiming a neighbour's: the
+ * array element (stage) that starts there, else the smallest box. */
+static uint32_t span_at(Machine *machine, uint32_t offset) {
+  uint64_t start;
+  const IrField *field = machine_shared_field(machine, offset, &start);
+  if (field && field->elem_bytes >= 128 && (offset - start) % field->elem_bytes == 0)
+    return (uint32_t)field->elem_bytes;
+  return 128;
+}
+
+static void remember_destination(Machine *machine, const IrInsn *insn, int rank, uint32_t offset,
+                                 const Mbar *bar) {
+  InferredCopy *copy = inferred_of(machine->session, insn, true);
+  int64_t at = (int64_t)rank << 24 | offset;
+  if (copy->last_offset >= 0 && copy->last_offset != at && copy->last_offset >> 24 == at >> 24) {
+    int64_t gap = at > copy->last_offset ? at - copy->last_offset : copy->last_offset - at;
+    if (!copy->gap || gap < copy->gap) copy->gap = gap;
+  }
+  copy->last_offset = at;
+  copy->span = span_at(machine, offset);
+  if (!bar) return;
+  copy->bar_offset = bar->offset;
+  copy->phase = bar->phase;
+}
+
+/* The phase announced A bytes and k copies of unknown size were bound to it. Their sizes follow
+ * when the arrays they fill, or the distance between the stages they fill, add up to A. */
+void tensor_phase(Machine *machine, const Mbar *bar) {
+  ProtocolSession *s = session_protocol(machine->session);
+  if (!bar->had_unknown || bar->announced <= 0) return;
+  int64_t by_gap = 0, by_span = 0, left = bar->announced - bar->delivered;
+  int n = 0;
+  bool spans = true, gaps = true;
+  for (int i = 0; i < s->copies.count; i++) {
+    const InferredCopy *c = &s->copies.items[i];
+    if (c->bar_offset != bar->offset || c->phase != bar->phase) continue;
+    n++;
+    by_gap += c->gap;
+    by_span += c->span;
+    gaps = gaps && c->gap > 0;
+    spans = spans && c->span > 128;
+  }
+  if (!n) return;
+  bool use_span = spans && by_span == left, use_gap = gaps && by_gap == left;
+  for (int i = 0; i < s->copies.count; i++) {
+    InferredCopy *c = &s->copies.items[i];
+    if (c->bar_offset != bar->offset || c->phase != bar->phase) continue;
+    int64_t bytes = use_span ? c->span : use_gap ? c->gap : n == 1 ? left : 0;
+    if (bytes <= 0 || c->bytes < 0) continue;
+    if (c->bytes && c->bytes != bytes)
+      c->bytes = -1;
+    else
+      c->bytes = bytes;
+    if (!use_span && !use_gap) c->bytes = c->bytes > 0 ? 0 : c->bytes;
+    c->likely = bytes;
+  }
+}
+
+void tensor_infer(Machine *machine) {
+  ProtocolSession *s = session_protocol(machine->session);
+  for (int i = 0; i < s->copies.count; i++) {
+    s->copies.items[i].last_offset = -1;
+    s->copies.items[i].phase = -1;
+  }
+}
+
+/* ---- maps ---- */
+
+static void check_acquire(Machine *machine, Strand *strand, const IrInsn *insn, uint64_t address,
+                          uint64_t map) {
+  MachineAddress a = machine_address(machine, address, IR_SPACE_GENERIC);
+  if (a.space != IR_SPACE_GLOBAL || a.offset >= IR_GLOBAL_BASE) return;
+  WarpState *ws = warp_state(strand->warp);
+  Protocol *p = protocol_of(machine);
+  for (int i = 0; i < p->map_edits.count; i++) {
+    const MapEdit *e = &p->map_edits.items[i];
+    if (e->map != map) continue;
+    bool ordered = lanes_know(&p->clocks, &ws->lanes, strand->active,
+                              warp_state(machine->warps[e->warp])->lanes.agent, e->lanes, e->time);
+    if (e->released && ordered && tensormap_has_acquire(machine, strand, map)) continue;
+    IrViolation *v = machine_violation(
+        machine, MACHINE_CHECK_RACE, insn, "tma-tensormap-update-no-fence",
+        "the copy uses a tensor map that was edited at %s, %s", machine_line(machine, e->insn),
+        !e->released ? "and no fence.proxy.tensormap release (or tensormap.cp_fenceproxy) follows "
+                       "the edit"
+        : !ordered   ? "and nothing orders the copy after the edit"
+                     : "with no fence.proxy.tensormap acquire before the copy");
+    if (v) ir_violation_related(machine->violations, v, e->insn->where, "edited here");
+    return;
+  }
+  if (!tensormap_has_acquire(machine, strand, map) && !p->has_tensormap_acquire)
+    machine_violation(machine, MACHINE_CHECK_RACE, insn, "tma-tensormap-no-acquire",
+                      "the tensor map lies in global memory and no "
+                      "fence.proxy.tensormap::generic.acquire precedes its use");
+}
+
+/* The map operand of the active lanes: bytes of its box, swizzle, and what is wrong with it. */
+static const MachineTensorMap *map_operand(Machine *machine, Strand *strand, const IrInsn *insn,
+                                           uint64_t *id) {
+  Value v;
+  uint64_t address;
+  *id = 0;
+  if (!machine_read_role(machine, strand, insn, IR_ROLE_map, &v) ||
+      !value_same(v, strand->active, &address))
+    return NULL;
+  const MachineTensorMap *map = machine_tensor_map(machine, address, id);
+  check_acquire(machine, strand, insn, address, *id);
+  return map;
+}
+
+static void check_tile(Machine *machine, const Strand *strand, const IrInsn *insn, int rank,
+                       uint32_t offset, const MachineTensorMap *map) {
+  static const unsigned swizzle_align[] = {0, 256, 512, 1024};
+  if (offset % 128) {
+    IrViolation *v =
+        machine_violation(machine, MACHINE_CHECK_ALWAYS, insn, "tma-address-misaligned",
+                          "%s lies %u bytes past a multiple of 128, which a tensor copy needs",
+                          protocol_place(machine, strand, rank, offset), offset % 128);
+    if (v) ir_violation_fact(machine->violations, v, "align", "128");
+    return;
+  }
+  int swizzle = map ? map->swizzle : 0;
+  if (swizzle < 1 || swizzle > 3 || offset % swizzle_align[swizzle] == 0) return;
+  IrViolation *v =
+      machine_violation(machine, MACHINE_CHECK_ALWAYS, insn, "tma-swizzle-base-misaligned",
+                        "%s is filled with %d-byte swizzle but lies %u bytes past a multiple of %u",
+                        protocol_place(machine, strand, rank, offset), 16 << swizzle,
+                        offset % swizzle_align[swizzle], swizzle_align[swizzle]);
+  if (v) ir_violation_fact(machine->violations, v, "align", "%u", swizzle_align[swizzle]);
+}
+
+static void remember_use(Machine *machine, uint64_t map, Access *access) {
+  Protocol *p = protocol_of(machine);
+  if (!map || !access) return;
+  for (int i = 0; i < p->maps.count; i++)
+    if (p->maps.items[i].map == map && p->maps.items[i].access->insn == access->insn &&
+        p->maps.items[i].access->warp == access->warp) {
+      p->maps.items[i].access = access;
+      return;
+    }
+  KC_PUSH(machine->arena, p->maps, ((MapUse){map, access}));
+}
+
+/* ---- loads ---- */
+
+static SharedPlace mbar_of(Machine *machine, Strand *strand, const IrInsn *insn, int lane) {
+  SharedPlace place = {.lanes = UINT32_C(1) << lane, .known = false, .rank = -1};
+  Value v;
+  if (machine_read_role(machine, strand, insn, IR_ROLE_mbar, &v)) {
+    uint32_t left = place.lanes;
+    protocol_next_place(machine, strand, &v, IR_SPACE_SHARED_CLUSTER, &left, &place);
+  }
+  return place;
+}
+
+static void load_one(Machine *machine, Strand *strand, const IrInsn *insn, int lane,
+                     const SharedPlace *dst, const MachineTensorMap *map, uint64_t map_id) {
+  bool inferred;
+  int64_t bytes = tensor_bytes(machine, insn, map, &inferred);
+  uint32_t targets = copy_targets(machine, strand, insn, UINT32_C(1) << lane, dst->rank);
+  SharedPlace mbar = mbar_of(machine, strand, insn, lane);
+  for (int rank = 0; rank < machine->cluster_size; rank++) {
+    if (!(targets >> rank & 1)) continue;
+    SharedPlace there = mbar;
+    if (insn->flags & IR_FLAG(multicast)) {
+      there.rank = rank;
+      /* .cta_group::2: an address whose pair bit was cleared names the even CTA of each pair. */
+      if ((insn->flags & IR_FLAG(cta_group2)) && !(mbar.rank & 1)) there.rank = rank & ~1;
+    }
+    check_tile(machine, strand, insn, rank, dst->offset, map);
+    if (!inferred) copy_check_room(machine, strand, insn, rank, dst->offset, bytes);
+    if (map == NULL || map->box_bytes <= 0) {
+      const Mbar *bar = there.known ? mbarrier_find(machine, there.rank, there.offset) : NULL;
+      remember_destination(machine, insn, rank, dst->offset, bar);
+    }
+    Access *access = copy_load(
+        machine, strand,
+        &(CopyLoad){.insn = insn,
+                    .lane = lane,
+                    .rank = rank,
+                    .offset = dst->offset,
+                    .bytes = inferred ? -1 : bytes,
+                    .span = inferred && bytes > 0 ? (uint32_t)bytes : span_at(machine, dst->offset),
+                    .mbar = there,
+                    .actor = ACTOR_TMA_LOAD});
+    remember_use(machine, map_id, access);
+  }
+  if (inferred)
+    machine_switch_off(machine, MACHINE_CHECK_BYTES, NULL,
+                       "the box of tensor map %s is not known (add // kcheck: tensormap(%s, box = "
+                       "64x128, type = bf16))",
+                       map && map->name ? map->name : "of a copy",
+                       map && map->name ? map->name : "map");
+}
+
+MachineStep event_bulk_tensor_load(Machine *machine, Strand *strand, const IrInsn *insn) {
+  Value address;
+  uint64_t map_id;
+  const MachineTensorMap *map = map_operand(machine, strand, insn, &map_id);
+  machine_read_role(machine, strand, insn, IR_ROLE_dst_addr, &address);
+  pdl_async_read(machine, strand, insn, 0);
+  uint32_t left = strand->active;
+  SharedPlace dst;
+  while (protocol_next_place(machine, strand, &address, IR_SPACE_SHARED_CLUSTER, &left, &dst)) {
+    if (!dst.known || dst.rank < 0) {
+      finish_unknown_copy(machine, strand, insn, dst.known);
+      continue;
+    }
+    copy_check_issuers(machine, strand, insn, dst.lanes, "tensor copy");
+    FOR_LANES(lane, dst.lanes)
+    load_one(machine, strand, insn, (int)lane, &dst, map, map_id);
+  }
+  return MACHINE_NEXT;
+}
+
+/* ---- stores ---- */
+
+static MachineStep tensor_store(Machine *machine, Strand *strand, const IrInsn *insn) {
+  Value address;
+  uint64_t map_id;
+  const MachineTensorMap *map = map_operand(machine, strand, insn, &map_id);
+  machine_read_role(machine, strand, insn, IR_ROLE_src_addr, &address);
+  uint32_t left = strand->active;
+  SharedPlace src;
+  while (protocol_next_place(machine, strand, &address, IR_SPACE_SHARED, &left, &src)) {
+    if (!src.known || src.rank < 0) {
+      finish_unknown_copy(machine, strand, insn, src.known);
+      continue;
+    }
+    check_tile(machine, strand, insn, src.rank, src.offset, map);
+    copy_check_issuers(machine, strand, insn, src.lanes, "tensor store");
+    bool known = map && map->box_bytes > 0;
+    int64_t bytes = known ? map->box_bytes * (insn->flags & IR_FLAG(scatter4) ? 4 : 1)
+                          : (int64_t)span_at(machine, src.offset);
+    if (known) copy_check_room(machine, strand, insn, src.rank, src.offset, bytes);
+    FOR_LANES(lane, src.lanes)
+    remember_use(
+        machine, map_id,
+        copy_store(machine, strand, insn, (int)lane, src.rank, src.offset, (uint32_t)bytes));
+  }
+  return MACHINE_NEXT;
+}
+
+MachineStep event_bulk_tensor_store(Machine *machine, Strand *strand, const IrInsn *insn) {
+  return tensor_store(machine, strand, insn);
+}
+
+MachineStep event_bulk_tensor_reduce(Machine *machine, Strand *strand, const IrInsn *insn) {
+  return tensor_store(machine, strand, insn);
+}
+
+MachineStep event_bulk_tensor_prefetch(Machine *machine, Strand *strand, const IrInsn *insn) {
+  (void)machine;
+  (void)strand;
+  (void)insn;
+  return MACHINE_NEXT;
+}
+
+MachineStep event_prefetch_tensormap(Machine *machine, Strand *strand, const IrInsn *insn) {
+  (void)machine;
+  (void)strand;
+  (void)insn;
+  return MACHINE_NEXT;
+}

@@ -1,0 +1,39 @@
+/* Warp-synchronous operations (PTX ISA 9.7.9.x shfl, 9.7.13.10-17): each waits for the lanes of its
+ * mask, and so tells each of them how far the others have come. */
+#include "machine/protocol.h"
+
+static bool mask_of(Machine *machine, Strand *strand, const IrInsn *insn, uint32_t *mask) {
+  int64_t n;
+  *mask = MACHINE_ALL_LANES;
+  if (!ir_arg(insn, IR_ROLE_mask)) return true;
+  if (!protocol_operand(machine, strand, insn, IR_ROLE_mask, strand->active, &n)) return false;
+  *mask = (uint32_t)n;
+  return true;
+}
+
+static void check_mask(Machine *machine, const Strand *strand, const IrInsn *insn, uint32_t mask) {
+  uint32_t outside = strand->active & ~mask;
+  if (!outside) return;
+  IrViolation *v = machine_violation(
+      machine, MACHINE_CHECK_ALWAYS, insn, "warp-sync-mask-mismatch",
+      "lanes 0x%08x of %s execute %s whose mask 0x%08x does not name them", outside,
+      machine_who(machine, strand), ir_event_mnemonic((IrEvent)insn->event), mask);
+  if (v) ir_violation_fact(machine->violations, v, "mask", "0x%08x", mask);
+}
+
+MachineStep event_warp_sync(Machine *machine, Strand *strand, const IrInsn *insn) {
+  Protocol *p = protocol_of(machine);
+  uint32_t mask;
+  if (!mask_of(machine, strand, insn, &mask)) mask = strand->active;
+  check_mask(machine, strand, insn, mask);
+  if (!machine_converge(machine, strand, mask)) return MACHINE_BLOCKED;
+  lanes_meet(&p->clocks, &warp_state(strand->warp)->lanes, strand->active);
+  return MACHINE_NEXT;
+}
+
+void protocol_warp_op(Machine *machine, Strand *strand, const IrInsn *insn) {
+  Protocol *p = protocol_of(machine);
+  uint32_t mask;
+  if (mask_of(machine, strand, insn, &mask)) check_mask(machine, strand, insn, mask);
+  lanes_meet(&p->clocks, &warp_state(strand->warp)->lanes, strand->active);
+}
