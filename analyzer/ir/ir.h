@@ -357,6 +357,11 @@ typedef struct IrKernel {
   int reachable_calls, lowered_calls; /* device calls likewise */
   uint64_t local_bytes;
   KC_VEC(const char *) stage_constants; /* names of constants that size an mbarrier array */
+  uint32_t cta_group_where[2];          /* first instruction with .cta_group::1, ::2; 0: none */
+  char
+      needs_suffix; /* 'a' or 'f': some instruction exists only on targets with that suffix; or 0 */
+  uint32_t suffix_where;   /* the first such instruction */
+  const char *suffix_text; /* its PTX text */
 } IrKernel;
 
 /* `// kcheck: launch(...)`, `assume(...)`, `tensormap(...)`, `event(...)`; ir/directive.h. */
