@@ -120,6 +120,7 @@ void lower_asm(Lower *l, AstNode *n) {
   bool read = ptx_lower_asm(&l->b, &statement, l->unit->violations);
   for (int i = before; i < l->b.labels.count; i++) { /* labels made behind our back */
     KC_PUSH(l->arena, l->label_in_prologue, (uint8_t)l->in_prologue);
+    KC_PUSH(l->arena, l->label_uses, 1);
     if (l->b.labels.items[i] == l->kernel->insns.count) l->placed_at = l->kernel->insns.count;
   }
   if (read)

@@ -264,7 +264,10 @@ bool callee_has_body(Lower *l, Callee *c) {
 }
 
 bool callee_is_system(Lower *l, Callee *c) {
-  if (c->system == 0) c->system = unit_is_builtin(l->unit, c->decl) ? 2 : 1;
+  if (c->system == 0) { /* the compiler's own have the place of their first use */
+    bool reserved = g_str_has_prefix(c->name, "__builtin_") || g_str_has_prefix(c->name, "__nvvm_");
+    c->system = reserved || unit_is_builtin(l->unit, c->decl) ? 2 : 1;
+  }
   return c->system == 2;
 }
 

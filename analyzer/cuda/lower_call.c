@@ -235,7 +235,7 @@ IrOperand lower_inline(Lower *l, const Call *call, const CppType *constructed) {
   l->depth++;
   if (constructed) lower_member_inits(l, callee->definition, call->object, constructed);
   lower_statement(l, callee->body);
-  lower_place(l, frame->return_label);
+  lower_close(l, frame->return_label);
   l->depth--;
   callee->active--;
   l->frame = caller;

@@ -262,6 +262,7 @@ IrOperand lower_convert(Lower *l, IrOperand value, const CppType *from, const Cp
 int32_t lower_label(Lower *l) {
   int32_t label = ir_label(&l->b);
   KC_PUSH(l->arena, l->label_in_prologue, (uint8_t)l->in_prologue);
+  KC_PUSH(l->arena, l->label_uses, 0);
   return label;
 }
 
@@ -278,9 +279,16 @@ void lower_place(Lower *l, int32_t label) {
     for (int i = 0; l->placed_at == l->kernel->insns.count && i < l->b.labels.count; i++)
       if (label_is_here(l, i)) l->b.labels.items[i]--;
     l->kernel->insns.count--;
+    l->label_uses.items[label]--;
   }
   ir_place(&l->b, label);
   l->placed_at = l->kernel->insns.count;
+}
+
+void lower_close(Lower *l, int32_t label) {
+  int before = l->placed_at;
+  lower_place(l, label);
+  if (l->label_uses.items[label] == 0 && before != l->kernel->insns.count) l->placed_at = before;
 }
 
 bool lower_reachable(Lower *l) {
@@ -293,6 +301,7 @@ bool lower_reachable(Lower *l) {
 void lower_jump(Lower *l, int32_t label) {
   if (!lower_reachable(l)) return;
   lower_position(l);
+  l->label_uses.items[label]++;
   ir_branch(&l->b, label, -1, false);
 }
 
@@ -308,6 +317,7 @@ void lower_branch(Lower *l, IrOperand predicate, int32_t label, bool want) {
   }
   predicate = lower_to_reg(l, predicate, IR_TYPE_PRED);
   lower_position(l);
+  l->label_uses.items[label]++;
   ir_branch(&l->b, label, predicate.id, !want);
 }
 

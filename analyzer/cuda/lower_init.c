@@ -230,9 +230,9 @@ static void init_conditional(Lower *l, IrOperand address, const CppType *type, A
   lower_condition(l, n->parts[0], otherwise, false);
   lower_init(l, address, type, n->parts[1]);
   lower_jump(l, end);
-  lower_place(l, otherwise);
+  lower_close(l, otherwise);
   lower_init(l, address, type, n->parts[2]);
-  lower_place(l, end);
+  lower_close(l, end);
 }
 
 static AstNode *strip_object(Lower *l, const CppType *type, AstNode *n) {
@@ -318,11 +318,13 @@ void lower_init(Lower *l, IrOperand address, const CppType *type, AstNode *n) {
 
 /* ---- constructors ---- */
 
+/* A constructor that is not followed: number formats, or no body. */
 static void construct_unknown(Lower *l, IrOperand address, const CppType *type, Callee *callee,
                               AstNode **args, int nargs) {
   for (int i = 0; i < nargs; i++)
     lower_effect(l, args[i]);
   lower_forget(l, address, type);
+  if (lower_is_opaque_call(l, callee) || callee_is_system(l, callee)) return;
   lower_havoc(l, callee_may_reach_event(l, callee), "the constructor of %s has no body",
               cpp_name(l, type));
 }
@@ -348,6 +350,10 @@ void lower_construct(Lower *l, IrOperand address, const CppType *type, CXCursor 
   bool copies = l->clang->CXXConstructor_isCopyConstructor(constructor) ||
                 l->clang->CXXConstructor_isMoveConstructor(constructor);
   if (nargs > 0 && callee->nparams == 0) body = false; /* implicit: has a body, but no parameters */
+  if (nargs > 0 && !copies && lower_is_opaque_call(l, callee)) {
+    construct_unknown(l, address, type, callee, args, nargs);
+    return;
+  }
   if (body && !l->clang->CXXMethod_isDefaulted(constructor)) {
     const CppType *owner = cpp_cursor_type(l, l->clang->getCursorSemanticParent(constructor));
     if (owner->kind == CPP_RECORD && !cpp_same(owner, type) &&

@@ -306,6 +306,7 @@ struct Lower {
   KC_VEC(Closure) closures;
   KC_VEC(IrInsn) prologue;
   KC_VEC(uint8_t) label_in_prologue;
+  KC_VEC(int32_t) label_uses; /* branches to it so far */
   bool in_prologue;
   int placed_at; /* index that the last placed label stands for, -1 none */
   int depth;
@@ -336,6 +337,8 @@ IrOperand lower_to_reg(Lower *l, IrOperand value, IrType type);
 void lower_move(Lower *l, int32_t reg, IrType type, IrOperand value);
 int32_t lower_label(Lower *l);
 void lower_place(Lower *l, int32_t label);
+/* As lower_place, when no branch to the label can follow: unused ones leave no trace. */
+void lower_close(Lower *l, int32_t label);
 void lower_jump(Lower *l, int32_t label);
 /* Branches to `label` when the predicate equals `want`. */
 void lower_branch(Lower *l, IrOperand predicate, int32_t label, bool want);

@@ -25,7 +25,7 @@ static void while_loop(Lower *l, AstNode *n) {
   loop_body(l, at + 1 < n->nparts ? n->parts[at + 1] : NULL, exit, head);
   lower_leave_scope(l, keep);
   lower_jump(l, head);
-  lower_place(l, exit);
+  lower_close(l, exit);
 }
 
 static void do_loop(Lower *l, AstNode *n) {
@@ -34,7 +34,7 @@ static void do_loop(Lower *l, AstNode *n) {
   loop_body(l, ast_part(l, n, 0), exit, next);
   lower_place(l, next);
   if (ast_part(l, n, 1)) lower_condition(l, n->parts[1], head, true);
-  lower_place(l, exit);
+  lower_close(l, exit);
 }
 
 /* ---- for ---- */
@@ -133,7 +133,7 @@ static void for_loop(Lower *l, AstNode *n) {
   lower_place(l, next);
   if (parts.increment) lower_statement(l, parts.increment);
   lower_jump(l, head);
-  lower_place(l, exit);
+  lower_close(l, exit);
   lower_leave_scope(l, keep);
 }
 
@@ -228,7 +228,7 @@ static void range_loop(Lower *l, AstNode *n) {
   IrOperand args[] = {ir_use(counter), ir_use(counter), ir_imm(1)};
   lower_emit(l, IR_add, index->ir, args, 3);
   lower_jump(l, head);
-  lower_place(l, exit);
+  lower_close(l, exit);
 }
 
 void lower_loop(Lower *l, AstNode *n) {
@@ -292,6 +292,6 @@ void lower_switch(Lower *l, AstNode *n) {
   lower_jump(l, otherwise);
   loop_body(l, body, exit, -1);
   frame->cases.count = first;
-  lower_place(l, exit);
+  lower_close(l, exit);
   lower_leave_scope(l, keep);
 }

@@ -220,9 +220,9 @@ static IrOperand conditional_lvalue(Lower *l, AstNode *n) {
   lower_condition(l, condition, otherwise, false);
   lower_move(l, result, IR_TYPE_U(8), address_value(l, lower_lvalue(l, yes)));
   lower_jump(l, end);
-  lower_place(l, otherwise);
+  lower_close(l, otherwise);
   lower_move(l, result, IR_TYPE_U(8), address_value(l, lower_lvalue(l, no)));
-  lower_place(l, end);
+  lower_close(l, end);
   return ir_use(result);
 }
 

@@ -115,7 +115,7 @@ static IrOperand logical(Lower *l, AstNode *n, bool is_and) {
   lower_branch(l, ir_is_imm(x) ? x : ir_use(result), end, !is_and);
   IrOperand y = lower_truth(l, lower_value(l, b), ast_type(l, b));
   lower_move(l, result, IR_TYPE_PRED, y);
-  lower_place(l, end);
+  lower_close(l, end);
   IrOperand value = ir_use(result);
   value.type = IR_TYPE_PRED;
   return value;
@@ -309,10 +309,10 @@ IrOperand lower_conditional(Lower *l, AstNode *n) {
   IrOperand a = lower_value_as(l, yes, type);
   if (result >= 0) lower_move(l, result, ir, a);
   lower_jump(l, end);
-  lower_place(l, otherwise);
+  lower_close(l, otherwise);
   IrOperand b = lower_value_as(l, no, type);
   if (result >= 0) lower_move(l, result, ir, b);
-  lower_place(l, end);
+  lower_close(l, end);
   if (result < 0) return ir_unknown();
   IrOperand value = ir_use(result);
   value.type = ir;
@@ -352,7 +352,7 @@ void lower_condition(Lower *l, AstNode *n, int32_t label, bool want) {
       int32_t skip = lower_label(l);
       lower_condition(l, c->parts[0], skip, !want);
       lower_condition(l, c->parts[1], label, want);
-      lower_place(l, skip);
+      lower_close(l, skip);
     }
     return;
   }

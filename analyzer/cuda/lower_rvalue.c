@@ -83,6 +83,14 @@ static IrOperand loaded(Lower *l, AstNode *n, IrOperand address) {
 
 /* ---- casts ---- */
 
+#define SHARED_ADDRESS_SPACE 3 /* of LLVM's NVPTX target */
+
+static unsigned pointee_space(Lower *l, AstNode *n) {
+  CXType type = l->clang->getCanonicalType(l->clang->getCursorType(n->cursor));
+  if (type.kind != CXType_Pointer) return 0;
+  return l->clang->getAddressSpace(l->clang->getPointeeType(type));
+}
+
 static IrOperand pointer_cast(Lower *l, AstNode *n, AstNode *c) {
   const CppType *to = ast_type(l, n)->elem, *from = ast_type(l, c)->elem;
   IrOperand address = lower_decayed(l, c);
@@ -92,10 +100,7 @@ static IrOperand pointer_cast(Lower *l, AstNode *n, AstNode *c) {
     if (up > 0) address = address_add(address, up);
     if (up < 0 && down > 0) address = address_add(address, -down);
   }
-  if (l->clang->getAddressSpace(l->clang->getPointeeType(l->clang->getCursorType(n->cursor))) ==
-          3 &&
-      l->clang->getAddressSpace(l->clang->getPointeeType(l->clang->getCursorType(c->cursor))) !=
-          3) {
+  if (pointee_space(l, n) == SHARED_ADDRESS_SPACE && pointee_space(l, c) != SHARED_ADDRESS_SPACE) {
     IrOperand args[] = {ir_use(lower_temp(l, IR_TYPE_U(8))), address_value(l, address)};
     IrInsn *insn = lower_emit(l, IR_cvta, IR_TYPE_U(8), args, 2);
     insn->space = IR_SPACE_SHARED;
@@ -114,7 +119,7 @@ static IrOperand elvis(Lower *l, AstNode *n) {
   lower_move(l, result, type->ir, value);
   lower_branch(l, lower_truth(l, value, type), end, true);
   lower_move(l, result, type->ir, lower_value_as(l, n->parts[3], type));
-  lower_place(l, end);
+  lower_close(l, end);
   return ir_use(result);
 }
 

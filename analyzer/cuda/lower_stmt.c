@@ -58,11 +58,11 @@ static void if_statement(Lower *l, AstNode *n) {
   if (no) {
     int32_t end = lower_label(l);
     lower_jump(l, end);
-    lower_place(l, otherwise);
+    lower_close(l, otherwise);
     lower_statement(l, no);
-    lower_place(l, end);
+    lower_close(l, end);
   } else {
-    lower_place(l, otherwise);
+    lower_close(l, otherwise);
   }
   lower_leave_scope(l, keep);
 }
