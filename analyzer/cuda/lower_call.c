@@ -49,25 +49,40 @@ static AstNode *argument(Lower *l, const Call *call, int index) {
   return found ? found : given;
 }
 
+static Binding *bind_reference(Lower *l, Frame *frame, AstNode *parameter, AstNode *given,
+                               const CppType *referent) {
+  IrOperand address = given ? address_pin(l, lower_lvalue(l, given)) : ir_unknown();
+  return frame_bind(l, frame, parameter->cursor, address, referent);
+}
+
+static Binding *bind_value(Lower *l, Frame *frame, const Call *call, int index, AstNode *given) {
+  AstNode *parameter = call->callee->params[index];
+  const CppType *type = ast_type(l, parameter);
+  if (given && cpp_is_number(type) && callee_only_reads(l, call->callee, index)) {
+    IrOperand value = lower_value_as(l, given, type);
+    value.type = type->ir;
+    if (lower_is_stable(l, value))
+      return frame_bind_value(l, frame, parameter->cursor, value, type);
+    IrOperand cell = lower_allocate(l, type, unit_name(l->unit, parameter->cursor));
+    lower_store_last(l, cell, type, value, false);
+    return frame_bind(l, frame, parameter->cursor, cell, type);
+  }
+  IrOperand address = lower_allocate(l, type, unit_name(l->unit, parameter->cursor));
+  if (given) lower_init(l, address, type, given);
+  return frame_bind(l, frame, parameter->cursor, address, type);
+}
+
 static void bind_parameter(Lower *l, Frame *frame, const Call *call, int index) {
   AstNode *parameter = call->callee->params[index], *given = argument(l, call, index);
   const CppType *type = ast_type(l, parameter);
-  IrOperand address = ir_unknown();
-  Callee *function = NULL;
-  if (type->kind == CPP_REFERENCE) {
-    if (given) address = address_pin(l, lower_lvalue(l, given));
-    if (given && type->elem->kind == CPP_FUNCTION) function = lower_function_value(l, given);
-    type = type->elem;
-  } else {
-    address = lower_allocate(l, type, unit_name(l->unit, parameter->cursor));
-    if (given) lower_init(l, address, type, given);
-    if (given && type->kind == CPP_POINTER && type->elem->kind == CPP_FUNCTION)
-      function = lower_function_value(l, given);
-  }
-  Binding *binding = frame_bind(l, frame, parameter->cursor, address, type);
+  Binding *binding = type->kind == CPP_REFERENCE
+                         ? bind_reference(l, frame, parameter, given, type->elem)
+                         : bind_value(l, frame, call, index, given);
   binding->origin = given;
   binding->origin_frame = l->frame;
-  binding->function = function;
+  bool pointer = type->kind == CPP_POINTER || type->kind == CPP_REFERENCE;
+  if (given && pointer && type->elem->kind == CPP_FUNCTION)
+    binding->function = lower_function_value(l, given);
 }
 
 /* ---- lambdas ---- */

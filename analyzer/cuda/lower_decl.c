@@ -28,6 +28,24 @@ static bool is_function_pointer(const CppType *type) {
   return type->kind == CPP_POINTER && type->elem->kind == CPP_FUNCTION;
 }
 
+/* A const number that turned out to be a constant here (of an inlined function's arguments). */
+static bool constant_variable(Lower *l, CXCursor variable, const CppType *type, AstNode *init) {
+  if (!init || !cpp_is_number(type) ||
+      !l->clang->isConstQualifiedType(
+          l->clang->getCanonicalType(l->clang->getCursorType(variable))))
+    return false;
+  IrOperand value = lower_value_as(l, init, type);
+  if (ir_is_unknown(value) || !lower_is_stable(l, value)) {
+    IrOperand address = lower_allocate(l, type, unit_name(l->unit, variable));
+    set_origin(l, frame_bind(l, l->frame, variable, address, type), init);
+    lower_store_last(l, address, type, value, false);
+    return true;
+  }
+  value.type = type->ir;
+  set_origin(l, frame_bind_value(l, l->frame, variable, value, type), init);
+  return true;
+}
+
 static void object_variable(Lower *l, CXCursor variable, const CppType *type, AstNode *init) {
   IrOperand address = lower_allocate(l, type, unit_name(l->unit, variable));
   Binding *binding = frame_bind(l, l->frame, variable, address, type);
@@ -58,9 +76,8 @@ void lower_local_variable(Lower *l, AstNode *n) {
   if (type->kind == CPP_REFERENCE) {
     reference_variable(l, variable, type, init);
   } else if (type->kind == CPP_INT && unit_evaluate(l->unit, variable, &value, NULL)) {
-    IrOperand constant = {.kind = IR_OPD_NONE};
-    frame_bind(l, l->frame, variable, constant, type)->value = value;
-  } else {
+    frame_bind_value(l, l->frame, variable, lower_constant(value, type->ir), type);
+  } else if (is_function_pointer(type) || !constant_variable(l, variable, type, init)) {
     object_variable(l, variable, type, init);
   }
 }

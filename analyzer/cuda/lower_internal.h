@@ -205,8 +205,9 @@ struct Callee {
   AstNode *body;
   AstNode **params;
   int nparams;
-  int returns;      /* return statements of the body, nested lambdas not counted */
-  bool tail_return; /* the only return statement is the last statement */
+  bool *params_read_only; /* no use but reading the value; callee_only_reads() */
+  int returns;            /* return statements of the body, nested lambdas not counted */
+  bool tail_return;       /* the only return statement is the last statement */
   bool builtin_known;
   const LowerBuiltin *builtin;
   int system; /* 0 unknown, 1 no, 2 declared by CUDA or the compiler */
@@ -219,6 +220,8 @@ struct Callee {
 
 Callee *callee_of(Lower *l, CXCursor function);
 bool callee_has_body(Lower *l, Callee *callee);
+/* Whether the body does nothing with a scalar parameter but read its value. */
+bool callee_only_reads(Lower *l, Callee *callee, int parameter);
 bool callee_is_system(Lower *l, Callee *callee);
 bool callee_is_kernel(Lower *l, Callee *callee);
 const char *callee_qualified(Lower *l, Callee *callee);
@@ -227,8 +230,8 @@ const char *callee_qualified(Lower *l, Callee *callee);
 
 typedef struct Binding {
   const void *key;
-  IrOperand address; /* of the object; kind NONE: `value` is a constant */
-  int64_t value;
+  IrOperand address; /* of the object; kind NONE: it has none, only `value` */
+  IrOperand value;   /* never changes */
   const CppType *type;
   AstNode *origin; /* what initialised it, for source text; or NULL */
   Frame *origin_frame;
@@ -364,6 +367,9 @@ IrOperand address_value(Lower *l, IrOperand address); /* as a pointer value */
 IrOperand address_of_value(Lower *l, IrOperand pointer);
 /* An address that stays what it is when registers are written later. */
 IrOperand address_pin(Lower *l, IrOperand address);
+/* Whether the operand gives the same value wherever it is read later: a constant, an address, or a
+ * temporary (which is pinned). */
+bool lower_is_stable(Lower *l, IrOperand value);
 bool address_is_local(IrOperand address);
 IrSpace address_space(Lower *l, IrOperand address);
 /* The cell register of a scalar at a static local address; -1 when it must go through memory. */
@@ -385,6 +391,9 @@ void lower_forget(Lower *l, IrOperand address, const CppType *type);
 Frame *frame_new(Lower *l, Frame *scope, Callee *callee);
 Binding *frame_bind(Lower *l, Frame *frame, CXCursor declaration, IrOperand address,
                     const CppType *type);
+/* Binds a scalar that never changes to its value. */
+Binding *frame_bind_value(Lower *l, Frame *frame, CXCursor declaration, IrOperand value,
+                          const CppType *type);
 Binding *frame_find(Frame *frame, const void *key);
 bool frame_self(Lower *l, IrOperand *address, const CppType **type);
 /* The binding of a variable; global ones are made on first use. NULL when it is unbound. */

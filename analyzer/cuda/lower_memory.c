@@ -52,6 +52,15 @@ IrOperand address_pin(Lower *l, IrOperand address) {
   return address;
 }
 
+bool lower_is_stable(Lower *l, IrOperand value) {
+  if (value.kind == IR_OPD_IMM || value.kind == IR_OPD_OBJECT || value.kind == IR_OPD_SPECIAL)
+    return value.kind != IR_OPD_SPECIAL ||
+           (value.id != IR_SREG_clock && value.id != IR_SREG_globaltimer);
+  if (value.kind != IR_OPD_REG || l->kernel->regs.items[value.id].cell) return false;
+  pin(l, value.id);
+  return true;
+}
+
 IrOperand address_index(Lower *l, IrOperand address, IrOperand index, const CppType *index_type,
                         uint64_t size) {
   if (ir_is_imm(index)) return address_add(address, index.value * (int64_t)size);

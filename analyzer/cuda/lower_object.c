@@ -31,6 +31,13 @@ Binding *frame_bind(Lower *l, Frame *frame, CXCursor declaration, IrOperand addr
   return &frame->bindings.items[frame->bindings.count - 1];
 }
 
+Binding *frame_bind_value(Lower *l, Frame *frame, CXCursor declaration, IrOperand value,
+                          const CppType *type) {
+  Binding *binding = frame_bind(l, frame, declaration, (IrOperand){.kind = IR_OPD_NONE}, type);
+  binding->value = value;
+  return binding;
+}
+
 Binding *frame_find(Frame *frame, const void *key) {
   for (Frame *f = frame; f; f = f->scope)
     for (int i = f->bindings.count - 1; i >= 0; i--)
@@ -327,7 +334,7 @@ static Binding *global_variable(Lower *l, CXCursor variable) {
   int64_t value;
   if (type->kind == CPP_INT && unit_evaluate(l->unit, variable, &value, NULL)) {
     Binding *binding = global_binding(l, variable, (IrOperand){.kind = IR_OPD_NONE}, type);
-    binding->value = value;
+    binding->value = lower_constant(value, type->ir);
     return binding;
   }
   if (type->kind == CPP_REFERENCE) return reference_variable(l, variable, type);
@@ -351,7 +358,7 @@ Binding *lower_variable(Lower *l, CXCursor variable) {
 IrOperand binding_address(Lower *l, const Binding *binding) {
   if (binding->address.kind != IR_OPD_NONE) return binding->address;
   IrOperand address = lower_allocate(l, binding->type, NULL);
-  lower_store(l, address, binding->type, lower_constant(binding->value, binding->type->ir), false);
+  lower_store(l, address, binding->type, binding->value, false);
   return address;
 }
 

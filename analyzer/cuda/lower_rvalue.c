@@ -22,8 +22,7 @@ static IrOperand unresolved(Lower *l, AstNode *n, const char *what) {
 /* ---- names and members ---- */
 
 static IrOperand load_binding(Lower *l, AstNode *n, const Binding *binding) {
-  if (binding->address.kind == IR_OPD_NONE)
-    return lower_constant(binding->value, binding->type->ir);
+  if (binding->address.kind == IR_OPD_NONE) return binding->value;
   if (cpp_is_object(binding->type)) return address_value(l, binding->address);
   return lower_load(l, binding->address, binding->type, lower_is_volatile(l, n));
 }
