@@ -205,7 +205,8 @@ static bool use_color(const CliOptions *options) {
 
 static bool print_report(CliRun *run, const CliOptions *options, int *status, KcError *error) {
   Report *report = report_new();
-  *status = MAX(*status, collect(run, report));
+  int found = collect(run, report); /* not inside MAX: it would be called twice */
+  *status = MAX(*status, found);
   ReportOptions how = {.color = use_color(options),
                        .quiet = options->quiet,
                        .verbose = options->verbose,
