@@ -16,6 +16,7 @@ typedef struct Apply {
   Places *places;
   Suppressions *suppressions;
   GPtrArray *findings;
+  GPtrArray *hidden; /* by a suppression: what mirrors one of them is hidden with it */
 } Apply;
 
 static char *joined_witness(const IrViolation *v) {
@@ -71,12 +72,10 @@ static Finding *start(const Apply *apply, const Rule *rule, Severity severity) {
   return finding;
 }
 
-/* Keeps `finding`, or frees it when the source says to leave it. */
+/* Keeps `finding` for the report, or with those that the source says to leave. */
 static void finish(Apply *apply, const Rule *rule, Finding *finding) {
-  if (suppress(apply->suppressions, rule, finding->path, finding->line, finding->end_line))
-    finding_free(finding);
-  else
-    g_ptr_array_add(apply->findings, finding);
+  bool hide = suppress(apply->suppressions, rule, finding->path, finding->line, finding->end_line);
+  g_ptr_array_add(hide ? apply->hidden : apply->findings, finding);
 }
 
 static void apply_violation(Apply *apply, const IrViolation *v) {
@@ -146,17 +145,42 @@ static void report_unused(const IrIgnoreDirective *ignore, const char *name, voi
       g_strdup_printf("nothing here is reported as '%s'; the suppression is unused", name));
 }
 
+static void drop_mirrors_of_hidden(GPtrArray *findings, const GPtrArray *hidden) {
+  for (guint i = 0; i < hidden->len; i++)
+    for (guint j = findings->len; j-- > 0;)
+      if (finding_is_mirror(hidden->pdata[i], findings->pdata[j]))
+        g_ptr_array_remove_index(findings, j);
+}
+
+/* Of two findings that mirror each other the later one goes, and leaves its severity. */
+static void drop_mirrors(GPtrArray *findings) {
+  for (guint i = 0; i < findings->len; i++) {
+    Finding *kept = findings->pdata[i];
+    for (guint j = findings->len; j-- > i + 1;) {
+      const Finding *other = findings->pdata[j];
+      if (!finding_is_mirror(kept, other)) continue;
+      kept->severity = MAX(kept->severity, other->severity);
+      g_ptr_array_remove_index(findings, j);
+    }
+  }
+}
+
 GPtrArray *rules_apply(const Rules *rules, const IrProgram *program, const IrViolations *violations,
                        const RulesOptions *options) {
   Apply apply = {.rules = rules, .program = program, .options = options};
   apply.places = places_new(program);
   apply.suppressions = suppressions_new(rules, program, options);
   apply.findings = g_ptr_array_new_with_free_func((GDestroyNotify)finding_free);
+  apply.hidden = g_ptr_array_new_with_free_func((GDestroyNotify)finding_free);
   for (int i = 0; i < violations->list.count; i++)
     apply_violation(&apply, violations->list.items[i]);
   check_directives(&apply);
   if (!options->incomplete) suppressions_unused(apply.suppressions, report_unused, &apply);
   suppressions_free(apply.suppressions);
   places_free(apply.places);
-  return rules_merge(apply.findings);
+  GPtrArray *findings = rules_merge(apply.findings);
+  drop_mirrors_of_hidden(findings, apply.hidden);
+  drop_mirrors(findings);
+  g_ptr_array_unref(apply.hidden);
+  return findings;
 }

@@ -45,6 +45,18 @@ void finding_free(Finding *finding) {
   g_free(finding);
 }
 
+static bool names_line_of(const Finding *finding, const Finding *other) {
+  for (guint i = 0; i < finding->related->len; i++) {
+    const FindingRelated *related = finding->related->pdata[i];
+    if (related->line == other->line && strcmp(related->path, other->path) == 0) return true;
+  }
+  return false;
+}
+
+bool finding_is_mirror(const Finding *a, const Finding *b) {
+  return strcmp(a->rule, b->rule) == 0 && names_line_of(a, b) && names_line_of(b, a);
+}
+
 gint finding_compare(gconstpointer a, gconstpointer b) {
   const Finding *left = *(const Finding *const *)a, *right = *(const Finding *const *)b;
   int order = strcmp(left->path, right->path);

@@ -171,10 +171,10 @@ static void add_frame(const Places *places, Finding *finding, uint32_t id, const
   add_related(places, finding, stack->range, message);
 }
 
-/* The wrappers between the instruction and `site`, innermost first. */
-static void add_wrappers(const Places *places, Finding *finding, uint32_t id, uint32_t site) {
-  for (; id && id != site; id = caller_of(places, id))
-    add_frame(places, finding, id, "in `%s`, which is called there");
+/* The wrapper that holds the instruction, when the finding stands at a call of it. Wrappers between
+ * the two only pass on. */
+static void add_wrapper(const Places *places, Finding *finding, uint32_t id, uint32_t site) {
+  if (id != site) add_frame(places, finding, id, "in `%s`, which is called there");
 }
 
 static void add_callers(const Places *places, Finding *finding, uint32_t id) {
@@ -195,10 +195,6 @@ void place_finding(const Places *places, const IrViolation *v, Finding *finding)
     add_related(places, finding, stack_at(places, use_site(places, related->where))->range,
                 related->message);
   }
-  if (caret) {
-    add_callers(places, finding, inner);
-  } else {
-    add_wrappers(places, finding, inner, site);
-    add_callers(places, finding, site);
-  }
+  add_callers(places, finding, caret ? inner : site);
+  if (!caret) add_wrapper(places, finding, inner, site);
 }

@@ -82,7 +82,7 @@ START_TEST(wrapper_is_reported_at_its_call) {
   ck_assert_str_eq(f->message, "the waiter is lapped");
   ck_assert_str_eq(f->kernel, "kern");
   ck_assert_uint_eq(f->related->len, 2);
-  FindingRelated *wrapper = f->related->pdata[0], *caller = f->related->pdata[1];
+  FindingRelated *wrapper = f->related->pdata[1], *caller = f->related->pdata[0];
   ck_assert_int_eq(wrapper->line, 2);
   ck_assert_str_eq(wrapper->message, "in `wait`, which is called there");
   ck_assert_int_eq(caller->line, 9);
@@ -209,11 +209,37 @@ START_TEST(same_rule_and_line_is_said_once) {
 }
 END_TEST
 
+START_TEST(a_pair_is_said_once) {
+  uint32_t a = at(5, 3, 0, "kern"), b = at(9, 3, 0, "kern");
+  IrViolation *first = ir_violation(&violations, "smem-race", kernel, b, "written");
+  ir_violation_related(&violations, first, a, "read here");
+  first->confidence = IR_INFERRED;
+  IrViolation *second = ir_violation(&violations, "smem-race", kernel, a, "read");
+  ir_violation_related(&violations, second, b, "written here");
+  second->confidence = IR_FALLBACK;
+  g_autoptr(GPtrArray) findings = apply(NULL);
+  ck_assert_int_eq(only(findings)->line, 5);
+  ck_assert_int_eq(only(findings)->severity, SEVERITY_WARNING);
+}
+END_TEST
+
 static void ignore(const char *names, uint32_t line, bool whole_file) {
   IrIgnoreDirective d = {.rules = names, .reason = "r", .whole_file = whole_file, .line = line};
   d.range = (SourceRange){file, line, 30, line, 60};
   KC_PUSH(arena, program->directives->ignores, d);
 }
+
+START_TEST(a_suppression_hides_the_other_end_too) {
+  uint32_t a = at(5, 3, 0, "kern"), b = at(9, 3, 0, "kern");
+  IrViolation *first = ir_violation(&violations, "smem-race", kernel, a, "written");
+  ir_violation_related(&violations, first, b, "read here");
+  IrViolation *second = ir_violation(&violations, "smem-race", kernel, b, "read");
+  ir_violation_related(&violations, second, a, "written here");
+  ignore("smem-race", 5, false);
+  g_autoptr(GPtrArray) findings = apply(NULL);
+  ck_assert_uint_eq(findings->len, 0);
+}
+END_TEST
 
 START_TEST(suppressions_hide_and_are_counted) {
   ir_violation(&violations, "smem-race", kernel, at(9, 3, 0, "kern"), "one");
@@ -323,6 +349,8 @@ Suite *test_suite(void) {
   tcase_add_test(tests, options_choose_rules_and_levels);
   tcase_add_test(tests, options_are_checked);
   tcase_add_test(tests, same_rule_and_line_is_said_once);
+  tcase_add_test(tests, a_pair_is_said_once);
+  tcase_add_test(tests, a_suppression_hides_the_other_end_too);
   tcase_add_test(tests, suppressions_hide_and_are_counted);
   tcase_add_test(tests, whole_file_suppression_and_unknown_names);
   tcase_add_test(tests, unreadable_directives_are_findings);
