@@ -11,9 +11,11 @@
 #define LIMIT_LARGE_FILE ((size_t)1 << 20)
 #define LIMIT_LARGE_TIME_US INT64_C(9000000)
 
-/* Resident memory of a worker, watched by its parent; its address space may be half as large again
- * (libclang maps about 200 MB that it never touches). */
+/* Resident memory of a worker, watched by its parent. Its address space is limited too, to what the
+ * watch could miss between two looks: that much more, with libclang and the stack mapped but hardly
+ * touched. */
 #define LIMIT_MEMORY ((size_t)2 << 30)
+#define LIMIT_UNTOUCHED ((size_t)1 << 30)
 #define LIMIT_WATCH_MS 20
 
 /* Stack of the thread that reads a file: libclang's visitor and the lowering recurse. */

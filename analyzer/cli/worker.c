@@ -41,7 +41,7 @@ static void tell_stage(const char *stage, const char *detail) {
 /* A sanitizer's shadow memory is address space: there the parent's watch on resident memory is the
  * only limit. */
 static void limit_self(const Job *job) {
-  struct rlimit space = {.rlim_cur = job->memory + job->memory / 2, .rlim_max = RLIM_INFINITY};
+  struct rlimit space = {.rlim_cur = job->memory + LIMIT_UNTOUCHED, .rlim_max = RLIM_INFINITY};
   if (!UNDER_SANITIZER) setrlimit(RLIMIT_AS, &space);
   struct rlimit core = {0};
   setrlimit(RLIMIT_CORE, &core);
