@@ -87,7 +87,12 @@ typedef struct IsaForm {
   const char *const *targets; /* "90+", "90a", "100f"; NULL-terminated; empty: all */
   int ptx;                    /* PTX version times 10 (80: 8.0); 0: any */
   bool complete;              /* an instruction of this name that fits no form does not exist */
-  int line;                   /* in the file of the table */
+  const char *const
+      *claims; /* complete only when the call has one of these modifiers; empty: always */
+  const char *advise_when; /* a modifier that is a poor choice outside `advise_targets` */
+  const char *const *advise_targets;
+  const char *advise_violation;
+  int line; /* in the file of the table */
 } IsaForm;
 
 typedef struct IsaFamily {
@@ -149,6 +154,8 @@ bool isa_bind(const IsaForm *form, const IsaCall *call, const IsaOperand **opera
 /* Whether instructions restricted to `targets` exist on `target`. *suffix says that a target of the
  * same GPU with an a or f suffix would do. */
 bool isa_target_allows(const char *const *targets, const char *target, bool *suffix);
+/* Whether a call that comes nearest to `form` must be one of the family's forms. */
+bool isa_claims(const IsaForm *form, const IsaCall *call);
 /* A form as the PTX ISA would print it, into `out`. */
 void isa_print_form(const IsaForm *form, char *out, int size);
 

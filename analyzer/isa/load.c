@@ -55,8 +55,9 @@ static int version_of(const char *text) {
 
 static void read_group(KcArena *arena, const char *path, const KcYaml *node, IsaFamily *family,
                        IsaForm **forms, int *capacity) {
-  static const char *const known[] = {"event", "flags",    "violation", "targets",
-                                      "ptx",   "complete", "forms",     NULL};
+  static const char *const known[] = {"event",    "flags",  "violation", "targets", "ptx",
+                                      "complete", "claims", "advise",    "forms",   NULL};
+  static const char *const advise_keys[] = {"when", "targets", "violation", NULL};
   KcError error = {0};
   if (!kc_yaml_check_keys(path, node, known, &error)) broken(path, error.line, error.message);
   IsaForm shared = {.event = kc_yaml_text(node, "event", NULL),
@@ -68,6 +69,13 @@ static void read_group(KcArena *arena, const char *path, const KcYaml *node, Isa
   const KcYaml *complete = kc_yaml_get(node, "complete");
   if (complete && !kc_yaml_bool(complete, &shared.complete))
     broken(path, complete->line, "complete: is true or false");
+  const KcYaml *advise = kc_yaml_get(node, "advise");
+  if (advise && !kc_yaml_check_keys(path, advise, advise_keys, &error))
+    broken(path, error.line, error.message);
+  shared.claims = strings(arena, path, kc_yaml_get(node, "claims"));
+  shared.advise_when = kc_yaml_text(advise, "when", NULL);
+  shared.advise_targets = strings(arena, path, kc_yaml_get(advise, "targets"));
+  shared.advise_violation = kc_yaml_text(advise, "violation", NULL);
   const KcYaml *list = kc_yaml_get(node, "forms");
   for (int i = 0; list && i < list->count; i++) {
     IsaForm form = shared;

@@ -489,6 +489,14 @@ IsaVerdict isa_judge(const IsaFamily *family, const IsaCall *call, const char *t
   return verdict;
 }
 
+bool isa_claims(const IsaForm *form, const IsaCall *call) {
+  if (!form || !form->complete) return false;
+  bool unknown = false;
+  for (int i = 0; form->claims[i]; i++)
+    if (has_modifier(call, form->claims[i], &unknown)) return true;
+  return form->claims[0] == NULL;
+}
+
 bool isa_bind(const IsaForm *form, const IsaCall *call, const IsaOperand **operands) {
   Match match;
   if (call->nargs > MAX_ARGS || !try_form(&match, form, call, true)) return false;

@@ -169,6 +169,36 @@ static void check_version(PtxLowering *lowering, const PtxInsn *insn, const IsaF
   v->caret = ptx_caret(lowering, insn->begin, insn->opcode_end);
 }
 
+/* Remembers the first instruction that the card's plain target lacks: what to build for is said
+ * once a kernel. */
+static void note_suffix(PtxLowering *lowering, const PtxInsn *insn, const IsaForm *form) {
+  IrKernel *kernel = lowering->b->kernel;
+  if (!lowering->target || !form->targets[0] || kernel->needs_suffix == 'a') return;
+  char plain[16], family[17];
+  g_strlcpy(plain, lowering->target, sizeof plain);
+  size_t length = strlen(plain);
+  if (length > 0 && strchr("af", plain[length - 1])) plain[length - 1] = '\0';
+  bool suffix = false, ignored;
+  if (isa_target_allows(form->targets, plain, &suffix) || !suffix) return;
+  g_snprintf(family, sizeof family, "%sf", plain);
+  char needs = isa_target_allows(form->targets, family, &ignored) ? 'f' : 'a';
+  if (kernel->needs_suffix == needs) return;
+  kernel->needs_suffix = needs;
+  kernel->suffix_where = lowering->b->where;
+  kernel->suffix_text = insn->text;
+}
+
+static void check_advice(PtxLowering *lowering, const PtxInsn *insn, const IsaForm *form) {
+  bool ignored;
+  if (!form->advise_when || !ptx_has(insn, form->advise_when) ||
+      isa_target_allows(form->advise_targets, lowering->target, &ignored))
+    return;
+  IrViolation *v = ir_violation(lowering->violations, form->advise_violation, lowering->b->kernel,
+                                lowering->b->where, "'.%s' is much slower on %s than elsewhere",
+                                form->advise_when, lowering->target);
+  v->caret = ptx_caret(lowering, insn->begin, insn->opcode_end);
+}
+
 const IsaForm *ptx_check(PtxLowering *lowering, const PtxInsn *insn, bool *listed) {
   const IsaFamily *family = isa_family(insn->opcode);
   *listed = false;
@@ -178,9 +208,11 @@ const IsaForm *ptx_check(PtxLowering *lowering, const PtxInsn *insn, bool *liste
   bool target = verdict.fault == ISA_TARGET || verdict.fault == ISA_TARGET_SUFFIX;
   if (verdict.fault == ISA_FITS) {
     check_version(lowering, insn, verdict.form);
+    check_advice(lowering, insn, verdict.form);
+    note_suffix(lowering, insn, verdict.form);
     return verdict.form;
   }
-  *listed = family->complete || (verdict.form && verdict.form->complete);
+  *listed = verdict.form ? isa_claims(verdict.form, &call) : family->complete;
   if (target || *listed) report(lowering, insn, family, &verdict);
   /* the rest of the kernel can still be judged */
   return target || verdict.fault == ISA_OPERAND_RANGE ? verdict.form : NULL;

@@ -247,10 +247,11 @@ bool ptx_read_module(PtxModule *module, KcError *error) {
 const char *ptx_demangle(KcArena *arena, const char *name) {
   if (strncmp(name, "_Z", 2) != 0) return name;
   const char *at = name + 2, *last = NULL;
+  bool nested = name[2] == 'N';
   size_t length = 0;
   while (*at && !isdigit((unsigned char)*at) && strchr("NLSZt_KrV", *at))
     at++;
-  /* a run of source names: the last one before template arguments or parameter types */
+  /* N: a run of names, the last one before template arguments is meant */
   while (isdigit((unsigned char)*at)) {
     char *end;
     unsigned long count = strtoul(at, &end, 10);
@@ -258,13 +259,16 @@ const char *ptx_demangle(KcArena *arena, const char *name) {
     last = end;
     length = count;
     at = end + count;
+    if (!nested) break; /* parameter types follow */
   }
   /* a local entity names its function first: _ZZ4gemmvE4smem */
-  const char *local = name[2] == 'Z' ? strrchr(name, 'E') : NULL;
-  if (local && isdigit((unsigned char)local[1])) {
+  for (const char *local = name[2] == 'Z' ? strchr(name, 'E') : NULL; local;
+       local = strchr(local + 1, 'E')) {
     char *end;
-    unsigned long count = strtoul(local + 1, &end, 10);
-    if (count > 0 && count <= strlen(end)) return kc_strndup(arena, end, count);
+    unsigned long count = isdigit((unsigned char)local[1]) ? strtoul(local + 1, &end, 10) : 0;
+    if (count > 0 && count <= strlen(end) &&
+        end[count + strspn(end + count, "_0123456789")] == '\0')
+      return kc_strndup(arena, end, count);
   }
   return last ? kc_strndup(arena, last, length) : name;
 }

@@ -199,6 +199,23 @@ static void read_spaces(const PtxInsn *insn, const IsaForm *form, IrInsn *emitte
   emitted->src_space = (uint8_t)found[1];
 }
 
+/* One kernel works with single CTAs or with pairs, not with both (PTX ISA 9.7.16.1). */
+static void check_cta_group(PtxLowering *lowering, const PtxInsn *insn, uint64_t flags) {
+  IrKernel *kernel = lowering->b->kernel;
+  int group = flags & IR_FLAG(cta_group2) ? 1 : flags & IR_FLAG(cta_group1) ? 0 : -1;
+  if (group < 0 || strcmp(insn->opcode, "tcgen05") != 0 || kernel->cta_group_where[group]) return;
+  uint32_t where = lowering->b->where;
+  kernel->cta_group_where[group] = where;
+  uint32_t other = kernel->cta_group_where[!group];
+  if (!other) return;
+  IrViolation *v =
+      ir_violation(lowering->violations, "tcgen05-cta-group-mixed", kernel, where,
+                   "'%s' uses .cta_group::%d in a kernel that uses .cta_group::%d elsewhere",
+                   insn->text, group + 1, !group + 1);
+  v->caret = ptx_caret(lowering, insn->begin, insn->opcode_end);
+  ir_violation_related(lowering->violations, v, other, ".cta_group::%d here", !group + 1);
+}
+
 void ptx_lower_event(PtxLowering *lowering, const PtxInsn *insn, const IsaForm *form) {
   IrBuilder *b = lowering->b;
   IsaCall call = ptx_call(lowering, insn);
@@ -216,6 +233,7 @@ void ptx_lower_event(PtxLowering *lowering, const PtxInsn *insn, const IsaForm *
   IrInsn *emitted =
       ir_emit_event(b, event_of(form->event), event.args.items, event.args.count, event.flags);
   ptx_last_type(insn, &emitted->type);
+  check_cta_group(lowering, insn, emitted->flags);
   if (!emitted->text) emitted->text = event.text;
   read_shape(insn, &emitted->shape);
   read_sub(insn, emitted);

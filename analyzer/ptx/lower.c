@@ -229,7 +229,7 @@ void ptx_define_symbol(PtxLowering *lowering, const char *name, IrOperand addres
  * memory. */
 static void declare_variable(PtxLowering *lowering, const PtxStatement *variable) {
   if (variable->space == IR_SPACE_SHARED) {
-    IrObject object = {.name = variable->name,
+    IrObject object = {.name = ptx_demangle(lowering->arena, variable->name),
                        .space = IR_SPACE_SHARED,
                        .dynamic = variable->bytes == 0,
                        .bytes = variable->bytes,

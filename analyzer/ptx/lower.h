@@ -59,6 +59,9 @@ void ptx_lower_statements(PtxLowering *lowering, const PtxStatement *statements,
 PtxScope *ptx_scope_new(PtxLowering *lowering, PtxScope *outer);
 void ptx_define_symbol(PtxLowering *lowering, const char *name, IrOperand address, IrSpace space);
 
+/* The identifier that a mangled name ends in ("_Z4gemmILi4EEvPf" -> "gemm"). */
+const char *ptx_demangle(KcArena *arena, const char *name);
+
 /* ---- what a module adds (module.c) ---- */
 /* Sets the builder's place to that of a statement, following .loc. */
 void ptx_module_place(PtxLowering *lowering, const PtxStatement *statement);

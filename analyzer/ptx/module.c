@@ -198,7 +198,9 @@ static void set_attributes(IrKernel *kernel, const PtxFunction *function) {
 static void lower_kernel(PtxModule *module, const PtxFunction *function, IrViolations *violations) {
   IrKernel *kernel =
       ir_kernel_new(module->program, ptx_demangle(module->arena, function->name), false);
-  kernel->instantiation = function->name;
+  for (int i = 0; i < module->program->kernels.count - 1; i++)
+    if (strcmp(module->program->kernels.items[i]->name, kernel->name) == 0)
+      kernel->instantiation = function->name; /* another instance of the template */
   set_attributes(kernel, function);
   module->program->global_kernels_seen++;
   IrBuilder b;

@@ -62,7 +62,4 @@ SourceRange ptx_text_place(PtxModule *module, uint32_t begin, uint32_t end);
 /* Reads the whole module: functions with their statements, variables, directives. */
 bool ptx_read_module(PtxModule *module, KcError *error);
 
-/* The identifier that a mangled name ends in ("_Z4gemmILi4EEvPf" -> "gemm"). */
-const char *ptx_demangle(KcArena *arena, const char *name);
-
 #endif

@@ -18,8 +18,6 @@
 #include "isa/isa.h"
 #include "ptx/ptx.h"
 
-Suite *test_suite(void);
-
 typedef struct Text { /* an instruction in parts, so that it can be edited */
   char *opcode;
   GPtrArray *modifiers, *operands;
@@ -523,14 +521,15 @@ static void compare(const char *ptxas, GPtrArray *samples, const char *target, T
   g_free(run.verdicts);
 }
 
+/* The assembler, or NULL; caller frees. */
+static char *find_ptxas(void) {
+  char *found = g_find_program_in_path("ptxas");
+  static const char usual[] = "/usr/local/cuda/bin/ptxas";
+  return found ? found : g_file_test(usual, G_FILE_TEST_IS_EXECUTABLE) ? g_strdup(usual) : NULL;
+}
+
 START_TEST(table_agrees_with_ptxas) {
-  g_autofree char *ptxas = g_find_program_in_path("ptxas");
-  if (!ptxas && g_file_test("/usr/local/cuda/bin/ptxas", G_FILE_TEST_IS_EXECUTABLE))
-    ptxas = g_strdup("/usr/local/cuda/bin/ptxas");
-  if (!ptxas) {
-    printf("skip: ptxas is not installed\n");
-    exit(77);
-  }
+  g_autofree char *ptxas = find_ptxas();
   bool everything = g_getenv("KCHECK_ALL") != NULL;
   Pool pool = {.samples = g_ptr_array_new(),
                .seen = g_hash_table_new(g_str_hash, g_str_equal),
@@ -553,11 +552,24 @@ START_TEST(table_agrees_with_ptxas) {
 }
 END_TEST
 
-Suite *test_suite(void) {
+static Suite *differential_suite(void) {
   Suite *suite = suite_create("isa: ptxas agrees");
   TCase *tcase = tcase_create("differential");
   tcase_set_timeout(tcase, 900);
   tcase_add_test(tcase, table_agrees_with_ptxas);
   suite_add_tcase(suite, tcase);
   return suite;
+}
+
+int main(void) {
+  g_autofree char *ptxas = find_ptxas();
+  if (!ptxas) {
+    puts("skip: ptxas is not installed");
+    return 77;
+  }
+  SRunner *runner = srunner_create(differential_suite());
+  srunner_run_all(runner, CK_ENV);
+  int failed = srunner_ntests_failed(runner);
+  srunner_free(runner);
+  return failed != 0;
 }
