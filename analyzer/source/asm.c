@@ -41,37 +41,18 @@ static Side ordering_side(const PtxInsn *insn) {
   return SIDE_NONE;
 }
 
-/* Follows a register to the shared object whose address it holds; `converted` is set when the way
- * led through cvta. NULL when that can't be told. */
-static const IrObject *shared_object(const IrKernel *kernel, int before, const IrOperand *operand,
-                                     int depth, bool *converted) {
-  if (operand->kind == IR_OPD_OBJECT) {
-    const IrObject *object = &kernel->objects.items[operand->id];
-    return object->space == IR_SPACE_SHARED ? object : NULL;
-  }
-  if (operand->kind != IR_OPD_REG || depth == 0) return NULL;
-  for (int i = before - 1; i >= 0; i--) {
-    const IrInsn *insn = &kernel->insns.items[i];
-    if (insn->nargs < 2 || insn->args[0].kind != IR_OPD_REG || insn->args[0].id != operand->id)
-      continue;
-    if (insn->op == IR_cvta) *converted = true;
-    if (insn->op != IR_mov && insn->op != IR_add && insn->op != IR_cvt && insn->op != IR_cvta)
-      return NULL;
-    return shared_object(kernel, i, &insn->args[1], depth - 1, converted);
-  }
-  return NULL;
+static const IrObject *shared_object(const IrKernel *kernel, int before, const IrOperand *address,
+                                     bool *converted) {
+  int id = source_object_of(kernel, before, address, converted);
+  const IrObject *object = id >= 0 ? &kernel->objects.items[id] : NULL;
+  return object && object->space == IR_SPACE_SHARED ? object : NULL;
 }
 
 static bool is_plain_shared(const IrKernel *kernel, int index) {
   const IrInsn *insn = &kernel->insns.items[index];
-  bool converted = false;
-  if (insn->op == IR_load && insn->nargs > 0)
-    return insn->space == IR_SPACE_SHARED ||
-           shared_object(kernel, index, &insn->args[insn->nargs - 1], 6, &converted);
-  if (insn->op == IR_store && insn->nargs > 0)
-    return insn->space == IR_SPACE_SHARED ||
-           shared_object(kernel, index, &insn->args[0], 6, &converted);
-  return false;
+  if ((insn->op != IR_load && insn->op != IR_store) || insn->nargs == 0) return false;
+  const IrOperand *address = &insn->args[insn->op == IR_load ? insn->nargs - 1 : 0];
+  return insn->space == IR_SPACE_SHARED || shared_object(kernel, index, address, NULL);
 }
 
 /* Whether an ordinary access to shared memory stands between the instruction and the next (or
@@ -207,8 +188,7 @@ static void check_pointer(SourceCheck *check, const IrKernel *kernel, int index)
         operand->role != IR_ROLE_mbar)
       continue;
     bool converted = false;
-    const IrObject *object =
-        operand->kind == IR_OPD_REG ? shared_object(kernel, index, operand, 8, &converted) : NULL;
+    const IrObject *object = shared_object(kernel, index, operand, &converted);
     if (!object || converted) continue;
     source_once(check, "smem-generic-pointer-in-shared-asm", kernel, insn->where,
                 "%s gets the generic address of %s where it wants one in shared memory",

@@ -126,11 +126,20 @@ static void find_admitted(const Arch *arch, void *user) {
     admitted->wrong = arch;
 }
 
-/* The outermost guard around `guard` that depends on the target. */
+/* The guard to point at: the outermost around `guard` that depends on the target; where it does so
+ * through a macro, the guard around the definition of that macro. -1: none. */
 static int target_guard(const Guards *guards, int guard) {
   int found = -1;
   for (; guard >= 0; guard = guards->list.items[guard].parent)
     if (guards_depend_on_target(guards, guard)) found = guard;
+  const char *condition = found >= 0 ? guards->list.items[found].condition : NULL;
+  if (!condition || strstr(condition, "__CUDA_ARCH")) return found;
+  for (int i = 0; i < guards->macros.count; i++) {
+    const GuardMacro *macro = &guards->macros.items[i];
+    if (macro->guard >= 0 && macro->guard != found && *macro->name &&
+        strstr(condition, macro->name) && guards_depend_on_target(guards, macro->guard))
+      return macro->guard;
+  }
   return found;
 }
 

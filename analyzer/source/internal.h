@@ -16,18 +16,25 @@ typedef struct SourceCheck {
       *reported; /* "kind file line column" of what is said once however often it is inlined */
 } SourceCheck;
 
-/* A violation at the innermost user frame of `where`, unless the same kind stands there already:
- * then NULL. */
+/* A violation at the innermost user frame of `where` (the text itself is at fault, whoever called
+ * it), unless the same kind stands there already: then NULL. */
 IrViolation *source_once(SourceCheck *check, const char *kind, const IrKernel *kernel,
                          uint32_t where, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
 /* The first event of a kernel, or NULL. */
 const IrInsn *source_find_event(const IrKernel *kernel, IrEvent event);
 
+/* Follows an address back to the object of the kernel that it lies in, through moves, additions and
+ * conversions; `converted` (may be NULL) is set when the way led through cvta. -1 when that can't
+ * be told. */
+int source_object_of(const IrKernel *kernel, int before, const IrOperand *address, bool *converted);
+
 /* asm.c: clobbers, labels and address operands of asm statements. */
 void source_check_asms(SourceCheck *check, const IrKernel *kernel);
-/* kernel.c: calls beside wgmma, tensor-map parameters, shared arrays, polling. */
+/* kernel.c: calls beside wgmma, tensor-map parameters, polling. */
 void source_check_kernel(SourceCheck *check, const IrKernel *kernel);
+/* alias.c: arrays of dynamic shared memory that are used as if they were two. */
+void source_check_aliases(SourceCheck *check, const IrKernel *kernel);
 /* empty.c: kernels that the guards leave empty; guards that admit targets without the feature. */
 void source_check_guards(SourceCheck *check);
 /* launch.c: attributes and results of launches against what the device code does. */
@@ -53,6 +60,13 @@ bool source_find_body(SourceText text, const char *name, size_t *open, size_t *c
 /* Calls `visit` with the name of everything that is called between two offsets; stops at false. */
 void source_each_call(SourceText text, size_t begin, size_t end,
                       bool (*visit)(const char *name, void *user), void *user);
+/* The next identifier or number from *at on, before `end`: it begins at *begin, *at moves behind
+ * it.
+ */
+bool source_next_word(SourceText text, size_t end, size_t *at, size_t *begin);
+/* Behind the bracket that closes the first `open` from `at` on; the end of the text if none does.
+ */
+size_t source_skip_brackets(SourceText text, size_t at, char open, char close);
 /* Whether `word` occurs between two offsets, comments and literals included. */
 bool source_contains(SourceText text, size_t begin, size_t end, const char *word);
 

@@ -1,7 +1,5 @@
 /* What the instructions of a kernel say without a run: calls beside wgmma, how tensor maps come in,
- * arrays that are one, loops that poll. */
-#include <string.h>
-
+ * loops that poll, mma.sync where the target has more. */
 #include "source/internal.h"
 
 /* ---- calls beside wgmma (ptxas C7509, C7510) ---- */
@@ -43,51 +41,6 @@ static void check_tensor_maps(SourceCheck *check, const IrKernel *kernel) {
                 "the tensor map %s is passed by value without const __grid_constant__: TMA gets "
                 "the address of a copy in local memory",
                 param->name);
-  }
-}
-
-/* ---- extern __shared__ arrays ---- */
-
-/* The dynamic shared object that an address operand names directly or through additions. */
-static int written_object(const IrKernel *kernel, int before, const IrOperand *operand, int depth) {
-  if (operand->kind == IR_OPD_OBJECT) {
-    const IrObject *object = &kernel->objects.items[operand->id];
-    return object->space == IR_SPACE_SHARED && object->dynamic ? operand->id : -1;
-  }
-  if (operand->kind != IR_OPD_REG || depth == 0) return -1;
-  for (int i = before - 1; i >= 0; i--) {
-    const IrInsn *insn = &kernel->insns.items[i];
-    if (insn->nargs < 2 || insn->args[0].kind != IR_OPD_REG || insn->args[0].id != operand->id)
-      continue;
-    if (insn->op != IR_mov && insn->op != IR_add && insn->op != IR_cvt) return -1;
-    return written_object(kernel, i, &insn->args[1], depth - 1);
-  }
-  return -1;
-}
-
-static void check_aliases(SourceCheck *check, const IrKernel *kernel) {
-  int first = -1;
-  const IrInsn *first_store = NULL;
-  for (int i = 0; i < kernel->insns.count; i++) {
-    const IrInsn *insn = &kernel->insns.items[i];
-    if (insn->op != IR_store || insn->nargs < 2) continue;
-    int object = written_object(kernel, i, &insn->args[0], 8);
-    if (object < 0 || object == first) continue;
-    if (first < 0) {
-      first = object;
-      first_store = insn;
-      continue;
-    }
-    const IrObject *a = &kernel->objects.items[first], *b = &kernel->objects.items[object];
-    if (strcmp(a->name, b->name) == 0) continue;
-    IrViolation *v = source_once(check, "smem-extern-alias", kernel, insn->where,
-                                 "%s and %s are both extern __shared__: they start at the same "
-                                 "address, and both are written",
-                                 a->name, b->name);
-    if (!v) return;
-    v->confidence = IR_INFERRED; /* the two may be used one after the other */
-    ir_violation_related(check->violations, v, first_store->where, "%s is written here", a->name);
-    return;
   }
 }
 
@@ -135,7 +88,6 @@ static void check_mma_sync(SourceCheck *check, const IrKernel *kernel) {
 void source_check_kernel(SourceCheck *check, const IrKernel *kernel) {
   check_calls(check, kernel);
   check_tensor_maps(check, kernel);
-  check_aliases(check, kernel);
   check_polling(check, kernel);
   check_mma_sync(check, kernel);
 }

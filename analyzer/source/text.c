@@ -73,8 +73,7 @@ static size_t skip_noise(SourceText text, size_t at) {
   return at;
 }
 
-/* Behind the bracket that closes the one at `at`. */
-static size_t skip_brackets(SourceText text, size_t at, char open, char close) {
+size_t source_skip_brackets(SourceText text, size_t at, char open, char close) {
   int depth = 0;
   for (at = skip_noise(text, at); at < text.length; at = skip_noise(text, at + 1)) {
     if (text.text[at] == open) depth++;
@@ -91,7 +90,7 @@ bool source_body(SourceText text, size_t name, size_t *open, size_t *close) {
   while (at < text.length && isspace((unsigned char)text.text[at]))
     at = skip_noise(text, at + 1);
   if (at >= text.length || text.text[at] != '(') return false;
-  at = skip_brackets(text, at, '(', ')');
+  at = source_skip_brackets(text, at, '(', ')');
   for (at = skip_noise(text, at); at < text.length; at = skip_noise(text, at + 1)) {
     if (text.text[at] == '{') break;
     if (!isspace((unsigned char)text.text[at]) && !is_word(text.text[at]) &&
@@ -100,12 +99,11 @@ bool source_body(SourceText text, size_t name, size_t *open, size_t *close) {
   }
   if (at >= text.length) return false;
   *open = at;
-  *close = skip_brackets(text, at, '{', '}') - 1;
+  *close = source_skip_brackets(text, at, '{', '}') - 1;
   return *close > *open && text.text[*close] == '}';
 }
 
-/* The next word from *at on; *at moves behind it. */
-static bool next_word(SourceText text, size_t end, size_t *at, size_t *begin) {
+bool source_next_word(SourceText text, size_t end, size_t *at, size_t *begin) {
   for (*at = skip_noise(text, *at); *at < end; *at = skip_noise(text, *at + 1)) {
     if (!is_word(text.text[*at])) continue;
     *begin = *at;
@@ -118,7 +116,7 @@ static bool next_word(SourceText text, size_t end, size_t *at, size_t *begin) {
 
 bool source_find_body(SourceText text, const char *name, size_t *open, size_t *close) {
   size_t at = 0, begin;
-  while (next_word(text, text.length, &at, &begin))
+  while (source_next_word(text, text.length, &at, &begin))
     if (at - begin == strlen(name) && memcmp(text.text + begin, name, at - begin) == 0 &&
         source_body(text, begin, open, close))
       return true;
@@ -128,11 +126,11 @@ bool source_find_body(SourceText text, const char *name, size_t *open, size_t *c
 void source_each_call(SourceText text, size_t begin, size_t end,
                       bool (*visit)(const char *name, void *user), void *user) {
   size_t at = begin, word;
-  while (next_word(text, end, &at, &word)) {
+  while (source_next_word(text, end, &at, &word)) {
     size_t length = at - word, next = skip_noise(text, at);
     while (next < end && isspace((unsigned char)text.text[next]))
       next = skip_noise(text, next + 1);
-    if (next < end && text.text[next] == '<') next = skip_brackets(text, next, '<', '>');
+    if (next < end && text.text[next] == '<') next = source_skip_brackets(text, next, '<', '>');
     if (next >= end || text.text[next] != '(') continue;
     g_autofree char *name = g_strndup(text.text + word, length);
     if (!visit(name, user)) return;

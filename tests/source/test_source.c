@@ -339,21 +339,30 @@ START_TEST(a_tensor_map_by_value) {
 }
 END_TEST
 
-static void store_to(const char *name) {
-  int32_t object = ir_object(
-      &builder, (IrObject){.name = name, .space = IR_SPACE_SHARED, .dynamic = true, .align = 16});
-  IrOperand args[] = {ir_object_address(object, 0), ir_imm(1)};
-  ir_emit(&builder, IR_store, IR_TYPE_U(4), args, 2);
-}
-
 START_TEST(two_names_of_dynamic_shared_memory) {
-  store_to("a");
+  use_text("__global__ void k() {\n"
+           "  extern __shared__ float a[];\n"
+           "  extern __shared__ __align__(16) int b[];\n"
+           "  a[threadIdx.x] = b[0] == 1;\n"
+           "  b[threadIdx.x] += 1;\n"
+           "}\n");
+  kernel->where = at(1, 17);
+  ir_finish(&builder);
+  check_on("sm_90a", false);
+  ck_assert_str_eq(kinds(), "smem-extern-alias");
+}
+END_TEST
+
+START_TEST(a_second_name_that_is_only_read) {
+  use_text("__global__ void k() {\n"
+           "  extern __shared__ float a[];\n"
+           "  extern __shared__ int b[]; // b[0] = 1\n"
+           "  a[threadIdx.x] = b[0];\n"
+           "}\n");
+  kernel->where = at(1, 17);
   ir_finish(&builder);
   check_on("sm_90a", false);
   ck_assert_str_eq(kinds(), "");
-  store_to("b");
-  check_on("sm_90a", false);
-  ck_assert_str_eq(kinds(), "smem-extern-alias");
 }
 END_TEST
 
@@ -448,6 +457,7 @@ Suite *test_suite(void) {
   tcase_add_test(tests, a_call_beside_wgmma);
   tcase_add_test(tests, a_tensor_map_by_value);
   tcase_add_test(tests, two_names_of_dynamic_shared_memory);
+  tcase_add_test(tests, a_second_name_that_is_only_read);
   tcase_add_test(tests, polling_where_try_wait_would_sleep);
   tcase_add_test(tests, a_wait_that_is_compiled_out);
   tcase_add_test(tests, a_wait_without_the_attribute);
