@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "rules/finding.h"
+#include "rules/mend.h"
 #include "rules/message.h"
 #include "rules/place.h"
 #include "rules/rules.h"
@@ -74,6 +75,7 @@ static Finding *start(const Apply *apply, const Rule *rule, Severity severity) {
 
 /* Keeps `finding` for the report, or with those that the source says to leave. */
 static void finish(Apply *apply, const Rule *rule, Finding *finding) {
+  mend_suggest(apply->program, finding);
   bool hide = suppress(apply->suppressions, rule, finding->path, finding->line, finding->end_line);
   g_ptr_array_add(hide ? apply->hidden : apply->findings, finding);
 }
