@@ -66,11 +66,29 @@ static size_t skip_string(const Place *place, size_t at) {
   return at;
 }
 
+static bool starts_with(const Place *place, size_t at, const char *word) {
+  return place->length - at >= strlen(word) && memcmp(place->text + at, word, strlen(word)) == 0;
+}
+
+/* The last character of a comment that starts at `at`; `at` itself when none does. */
+static size_t skip_comment(const Place *place, size_t at) {
+  bool line = starts_with(place, at, "//");
+  if (!line && !starts_with(place, at, "/*")) return at;
+  const char *close =
+      g_strstr_len(place->text + at, (gssize)(place->length - at), line ? "\n" : "*/");
+  return close ? (size_t)(close - place->text) + !line : place->length;
+}
+
 static bool read_asm(const Place *place, AsmShape *shape) {
   const char *open = memchr(place->text + place->begin, '(', place->end - place->begin);
   int depth = 0;
   if (!open) return false;
   for (size_t i = (size_t)(open - place->text); i < place->length; i++) {
+    size_t after = skip_comment(place, i);
+    if (after != i) {
+      i = after;
+      continue;
+    }
     char c = place->text[i];
     if (c == ')' && --depth == 0) {
       shape->close = i;
@@ -84,10 +102,6 @@ static bool read_asm(const Place *place, AsmShape *shape) {
     if (c == '"') i = skip_string(place, i);
   }
   return false;
-}
-
-static bool starts_with(const Place *place, size_t at, const char *word) {
-  return place->length - at >= strlen(word) && memcmp(place->text + at, word, strlen(word)) == 0;
 }
 
 static void add_clobber(const Place *place, Finding *f) {

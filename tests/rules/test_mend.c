@@ -64,6 +64,8 @@ START_TEST(clobbers_are_added_in_their_place) {
   expect(rule, "|asm volatile(\"a;\" ::: )|;", "asm volatile(\"a;\" :::  \"memory\");", true);
   expect(rule, "x;\n|asm volatile(\"a;\"\n  \"b;\" ::\"r\"(x))|;\n",
          "x;\nasm volatile(\"a;\"\n  \"b;\" ::\"r\"(x) : \"memory\");\n", true);
+  expect(rule, "|asm volatile(\"a;\" // it: waits\n /* b: c */ ::\"r\"(x))|;",
+         "asm volatile(\"a;\" // it: waits\n /* b: c */ ::\"r\"(x) : \"memory\");", true);
   expect(rule, "|MY_ASM(\"a;\")|;", NULL, true);
   expect(rule, "|asm volatile(\"a;\"|", NULL, true);
 }
