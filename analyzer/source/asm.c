@@ -16,10 +16,16 @@ static bool is_insn(const PtxInsn *insn, const char *opcode, const char *modifie
 }
 
 /* An asm without outputs is as good as volatile. */
-static bool stays_in_place(const IrAsm *statement) {
+static bool is_volatile(const IrAsm *statement) {
   for (int i = 0; i < statement->nconstraints; i++)
     if (strchr("=+", statement->constraints[i][0])) return statement->is_volatile;
   return true;
+}
+
+/* Whether the text is the user's: what stands in a library's header is not for them to change. */
+static bool is_own(const SourceCheck *check, const IrAsm *statement) {
+  const SourceMap *map = &check->program->sources;
+  return map->files.items[map->stacks.items[statement->where].range.file].user;
 }
 
 /* ---- clobbers ---- */
@@ -78,11 +84,9 @@ static bool asm_guards_accesses(const IrKernel *kernel, const IrAsm *statement, 
 }
 
 static void check_clobber(SourceCheck *check, const IrKernel *kernel, const IrAsm *statement) {
-  bool stays = stays_in_place(statement);
-  if (statement->memory_clobber && stays) return;
-  const char *lacks = stays                       ? "has no \"memory\" clobber"
-                      : statement->memory_clobber ? "is not volatile"
-                                                  : "is not volatile and has no \"memory\" clobber";
+  if (statement->memory_clobber) return; /* this alone keeps accesses on their side */
+  const char *lacks = is_volatile(statement) ? "has no \"memory\" clobber"
+                                             : "is not volatile and has no \"memory\" clobber";
   for (int i = 0; i < statement->ninsns; i++) {
     const PtxInsn *insn = &statement->insns[i];
     if (is_insn(insn, "griddepcontrol", "wait")) {
@@ -200,6 +204,7 @@ static void check_pointer(SourceCheck *check, const IrKernel *kernel, int index)
 void source_check_asms(SourceCheck *check, const IrKernel *kernel) {
   for (int i = 0; i < kernel->asms.count; i++) {
     const IrAsm *statement = &kernel->asms.items[i];
+    if (!is_own(check, statement)) continue;
     check_clobber(check, kernel, statement);
     check_label(check, kernel, i);
     check_space(check, kernel, statement);
