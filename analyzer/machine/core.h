@@ -17,8 +17,9 @@
 
 typedef struct CoreRegion { /* what stands between a branch and its post-dominator */
   bool computed;
-  bool protocol;  /* holds an event that matters, or leaves the kernel */
-  int32_t *insns; /* indices, ascending */
+  bool protocol; /* holds an event that matters, or leaves the kernel */
+  bool sides_known, taken_returns, falls_returns; /* a side leads back to the branch */
+  int32_t *insns;                                 /* indices, ascending */
   int ninsns;
 } CoreRegion;
 
@@ -58,6 +59,7 @@ typedef struct CoreSession {
   uint8_t *executed;              /* by instruction, all runs */
   KC_VEC(CoreDecision) decisions; /* data-dependent branches of the run, in order of appearance */
   int decisions_used;
+  bool decisions_cut; /* a run asked for more than are kept */
   bool partial;       /* something that could not be lowered may hide an event */
   bool divisible_ran; /* a sample with divisible integers ran */
   size_t peak_memory;

@@ -219,26 +219,61 @@ static void havoc_region(Machine *machine, Strand *strand, const CoreRegion *reg
 
 /* ---- decisions ---- */
 
+#define MAX_DECISIONS 64 /* of one run; further questions get the usual answer */
+#define LOOP_ROUNDS 2    /* times that a loop which nobody knows the end of is gone through */
+
+static bool reaches(const IrKernel *kernel, int32_t from, int32_t to) {
+  uint8_t *seen = g_new0(uint8_t, kernel->insns.count + 1);
+  GArray *todo = g_array_new(FALSE, FALSE, sizeof(int32_t));
+  region_push(kernel, from, -1, seen, todo);
+  bool found = false;
+  for (guint i = 0; i < todo->len && !found; i++) {
+    int32_t at = g_array_index(todo, int32_t, i);
+    found = at == to;
+    region_successors(kernel, at, -1, seen, todo);
+  }
+  g_array_unref(todo);
+  g_free(seen);
+  return found;
+}
+
+/* The usual answer: into the code behind the branch; in a loop, round it twice and then out. */
+static bool usual_side(Machine *machine, const IrInsn *insn, int asked_before) {
+  const IrKernel *kernel = machine->kernel;
+  if (core_run(machine)->host) return core_host_decide(kernel, insn);
+  if (insn->op != IR_branch) return asked_before < LOOP_ROUNDS;
+  int32_t pc = (int32_t)(insn - kernel->insns.items);
+  CoreRegion *region = &core_session(machine)->regions[pc];
+  if (!region->sides_known) {
+    region->sides_known = true;
+    region->taken_returns = reaches(kernel, insn->target, pc);
+    region->falls_returns = reaches(kernel, pc + 1, pc);
+  }
+  if (region->taken_returns == region->falls_returns) return asked_before >= 1 && asked_before & 1;
+  bool stay = asked_before < LOOP_ROUNDS;
+  return region->taken_returns ? stay : !stay;
+}
+
 bool core_decide(Machine *machine, uint64_t name, const IrInsn *insn) {
   CoreSession *session = core_session(machine);
   bool flip = name & 1;
   name &= ~UINT64_C(1);
-  int at_this_place = 0;
+  int asked_before = 0;
   for (int i = 0; i < session->decisions_used; i++) {
     if (session->decisions.items[i].name == name) return session->decisions.items[i].side ^ flip;
-    at_this_place += session->decisions.items[i].insn == insn;
+    asked_before += session->decisions.items[i].insn == insn;
   }
   if (session->decisions_used < session->decisions.count &&
       session->decisions.items[session->decisions_used].name == name)
     return session->decisions.items[session->decisions_used++].side ^ flip;
+  if (session->decisions_used >= MAX_DECISIONS) {
+    session->decisions_cut = true;
+    return usual_side(machine, insn, LOOP_ROUNDS);
+  }
   session->decisions.count = session->decisions_used;
-  /* A loop that asks again and again must end: after two rounds the other way is taken. */
-  bool host = core_run(machine)->host != NULL;
-  bool taken =
-      host ? core_host_decide(machine->kernel, insn)
-           : at_this_place >= 2 && insn->target > (int32_t)(insn - machine->kernel->insns.items);
+  bool taken = usual_side(machine, insn, asked_before);
   CoreDecision decision = {
-      .name = name, .side = taken ^ flip, .insn = insn, .both = at_this_place >= 1};
+      .name = name, .side = taken ^ flip, .insn = insn, .both = asked_before >= 1};
   KC_PUSH(machine->session->arena, session->decisions, decision);
   session->decisions_used = session->decisions.count;
   return taken;
@@ -358,6 +393,9 @@ static MachineStep event(Machine *machine, Strand *strand, const IrInsn *insn) {
   MachineStep step = protocol_event(machine, strand, insn);
   if (core_run(machine)->dump && step == MACHINE_NEXT) dump_event(machine, strand, insn);
   if (step == MACHINE_NEXT && !is_quiet_event(insn)) core_run(machine)->effects++;
+  if (step == MACHINE_NEXT && (insn->event == IR_EV_bar_sync || insn->event == IR_EV_bar_red) &&
+      strand->warp->index == 0)
+    machine->most_generations++;
   return step;
 }
 

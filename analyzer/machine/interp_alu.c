@@ -540,18 +540,20 @@ static void map_rank(Machine *machine, Strand *strand, const IrInsn *insn) {
                 value_from_lanes(machine, out, known, strand->active), strand->active);
 }
 
+/* Values have 64 bits: of a .b128 register the low half is kept. */
 static void pack(Machine *machine, Strand *strand, const IrInsn *insn) {
   int parts = insn->nargs - 1, width = parts ? insn->type.bytes / parts : 0;
   uint64_t *out = core_scratch(machine);
   uint32_t known = MACHINE_ALL_LANES;
   for (int i = 0; i < 32; i++)
     out[i] = 0;
-  if (width == 0 || insn->type.bytes > 8) {
+  if (width == 0 || width > 8) {
     data_only(machine, strand, insn, 1);
     return;
   }
   for (int i = 0; i < parts; i++) {
     Value v = machine_read(machine, strand, &insn->args[i + 1]);
+    if (width * i >= 8) continue;
     known &= v.known;
     FOR_LANES(lane, strand->active)
     out[lane] |= (value_raw(v, (int)lane) & core_width_mask(width)) << (8 * width * i);
@@ -572,12 +574,13 @@ static uint64_t take_part(uint64_t x, const void *user) {
 static void unpack(Machine *machine, Strand *strand, const IrInsn *insn) {
   int parts = insn->sub ? insn->sub : insn->nargs - 1;
   Value v = machine_read(machine, strand, &insn->args[insn->nargs - 1]);
-  if (insn->type.bytes > 8 || parts <= 0) {
-    data_only(machine, strand, insn, parts);
-    return;
-  }
+  if (parts <= 0) return;
   Part part = {0, insn->type.bytes / parts};
   for (int i = 0; i < parts; i++, part.shift += 8 * part.width) {
+    if (part.shift >= 64 || part.width > 8) {
+      machine_write(machine, strand, &insn->args[i], value_fresh(machine), strand->active);
+      continue;
+    }
     Value piece = each(machine, strand, v, false, 60 + (uint64_t)i, take_part, &part);
     machine_write(machine, strand, &insn->args[i], piece, strand->active);
   }

@@ -126,9 +126,13 @@ void core_collect(Machine *machine) {
   CoreSession *core = core_session(machine);
   CoreRun *run = core_run(machine);
   const MachineSample *sample = machine->sample;
-  for (int check = 0; check < MACHINE_CHECK_COUNT && !machine->trapped; check++)
-    for (int i = 0; i < run->off[check].count; i++)
+  for (int check = 0; check < MACHINE_CHECK_COUNT && !machine->trapped; check++) {
+    for (int i = 0; i < run->off[check].count; i++) {
       core_not_checked(machine->session, "%s: %s", check_names[check], run->off[check].items[i]);
+      /* Unknown byte counts hide no event. */
+      if (check != MACHINE_CHECK_BYTES) machine->session->result->complete = false;
+    }
+  }
   for (int i = 0; i < machine->violations->list.count && !machine->trapped; i++) {
     IrViolation *v = machine->violations->list.items[i];
     MachineCheck check = run->violation_check.items[i];

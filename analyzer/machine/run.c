@@ -7,6 +7,7 @@
 #define DEFAULT_TIME_US INT64_C(5000000)
 #define DEFAULT_MEMORY ((size_t)200 << 20)
 #define DEFAULT_SMEM_OPT_IN 232448
+#define ENOUGH_PHASES 2                /* completed by one mbarrier */
 #define BOUNDED_STEPS UINT64_C(300000) /* of a run that is an extra */
 #define DECISION_RUNS 8 /* extra runs for the other sides of data-dependent branches */
 
@@ -178,11 +179,13 @@ typedef struct {
   int barriers;
 } Outcome;
 
+/* A run that was cut after the rings had gone round often enough has shown what it was for. */
 static void note_cut(MachineSession *session, const Machine *machine) {
-  const char *reason = core_run(machine)->cut_reason;
-  if (machine->trapped || machine->sample->bounded) return;
+  const MachineSample *sample = machine->sample;
+  if (machine->trapped || sample->bounded) return;
+  if (sample->optional && machine->most_phases >= ENOUGH_PHASES) return;
   session->result->complete = false;
-  core_not_checked(session, "inputs '%s': %s", machine->sample->name, reason);
+  core_not_checked(session, "inputs '%s': %s", sample->name, core_run(machine)->cut_reason);
 }
 
 static Outcome run_once(MachineSession *session, const MachineSample *sample,
@@ -237,8 +240,10 @@ static Outcome run_sides(MachineSession *session, const MachineSample *sample,
   core->decisions.count = 0;
   Outcome out = run_once(session, sample, schedule);
   const IrInsn *branch = core->decisions.count ? core->decisions.items[0].insn : NULL;
+  if (core->decisions_cut) *budget = 0;
   while (next_decisions(core)) {
     if (*budget <= 0 || time_is_up(session)) {
+      session->result->complete = false;
       Machine naming = {.session = session, .program = session->program};
       core_not_checked(session,
                        "a condition on data that nobody knows controls synchronisation (%s): not "
@@ -274,7 +279,7 @@ static Outcome run_schedules(MachineSession *session, const MachineSample *sampl
 /* Whether the rings went round often enough to show what a second lap breaks. */
 static bool enough(const Outcome *out, int64_t stages) {
   if (out->trapped) return false;
-  if (out->barriers > 0) return out->phases >= 2;
+  if (out->barriers > 0) return out->phases >= ENOUGH_PHASES;
   return out->generations >= 2 * stages;
 }
 
@@ -301,6 +306,7 @@ static void run_samples(MachineSession *session, const MachineSamples *samples) 
     else if (sample->optional)
       need_more = out.trapped;
   }
+  if (all_trapped) session->result->complete = false;
   if (all_trapped)
     core_not_checked(session, "every input that was tried reaches a trap or a failed assertion");
 }
@@ -313,9 +319,10 @@ static void withhold_for_notes(MachineSession *session) {
   for (int i = 0; i < kernel->notes.count; i++) {
     const IrNote *note = &kernel->notes.items[i];
     IrInsn place = {.where = note->where};
-    session->result->complete = false;
     core_not_checked(session, "%s (%s)", note->text, machine_line(&naming, &place));
-    if (note->may_hide_event) ((CoreSession *)session->core)->partial = true;
+    if (!note->may_hide_event) continue;
+    session->result->complete = false;
+    ((CoreSession *)session->core)->partial = true;
   }
 }
 
@@ -374,7 +381,6 @@ MachineResult *machine_run(KcArena *arena, const IrProgram *program, const IrKer
   if (core->has_dynamic && core->shared_reach > core->dynamic_base)
     result->dynamic_smem_end = (int64_t)core->shared_reach - core->dynamic_base;
   count_asm(session);
-  if (result->not_checked.count > 0) result->complete = false;
   result->steps = core->steps;
   result->time_us = g_get_monotonic_time() - core->started_us;
   result->memory = core->peak_memory;
