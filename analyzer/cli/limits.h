@@ -7,7 +7,7 @@
 
 /* Wall time of a worker. A kernel on the whole of CUTLASS parses in 10 to 20 s on a slow machine;
  * a file that is itself large is generated or broken and must not hold up the run. */
-#define LIMIT_TIME_US INT64_C(120000000)
+#define LIMIT_TIME_US INT64_C(60000000)
 #define LIMIT_LARGE_FILE ((size_t)1 << 20)
 #define LIMIT_LARGE_TIME_US INT64_C(9000000)
 
