@@ -182,6 +182,55 @@ static void add_callers(const Places *places, Finding *finding, uint32_t id) {
     add_frame(places, finding, id, "called from here, in `%s`");
 }
 
+/* The word that starts at `column` of `line`, or NULL. Caller frees. */
+static char *word_at(const char *line, int column) {
+  if (!line || column < 1 || (size_t)column > strlen(line)) return NULL;
+  const char *at = line + column - 1;
+  size_t length = 0;
+  while (g_ascii_isalnum(at[length]) || at[length] == '_')
+    length++;
+  return length && !g_ascii_isdigit(*at) ? g_strndup(at, length) : NULL;
+}
+
+/* Where `text` says `#define name`; line 0 when it does not. */
+static SourceRange definition_in(const char *text, const char *name) {
+  SourceRange range = {0};
+  size_t length = strlen(name);
+  uint32_t line = 1;
+  for (const char *at = text; at; line++) {
+    const char *word = at + strspn(at, " \t");
+    const char *end = strchr(at, '\n');
+    bool directive = *word == '#';
+    if (directive) word += 1 + strspn(word + 1, " \t");
+    if (directive && g_str_has_prefix(word, "define")) {
+      word += strlen("define") + strspn(word + strlen("define"), " \t");
+      bool same =
+          strncmp(word, name, length) == 0 && !g_ascii_isalnum(word[length]) && word[length] != '_';
+      uint32_t column = (uint32_t)(word - at) + 1;
+      if (same) return (SourceRange){0, line, column, line, column + (uint32_t)length};
+    }
+    at = end ? end + 1 : NULL;
+  }
+  return range;
+}
+
+/* A finding in the expansion of a macro stands at its use; the definition is shown with it. */
+static void add_macro(const Places *places, Finding *finding) {
+  SourceMap *map = (SourceMap *)map_of(places); /* reading a line may load a file */
+  g_autofree char *name = word_at(finding->source, finding->column);
+  for (uint32_t i = 1; name && i < (uint32_t)map->files.count; i++) {
+    const char *line = NULL;
+    size_t length = 0;
+    if (!map->files.items[i].user || !source_line(map, i, 1, &line, &length)) continue;
+    SourceRange range = definition_in(map->files.items[i].text, name);
+    if (!range.line) continue;
+    range.file = i;
+    g_autofree char *message = g_strdup_printf("in the macro `%s`", name);
+    add_related(places, finding, range, message);
+    return;
+  }
+}
+
 void place_finding(const Places *places, const IrViolation *v, Finding *finding) {
   const SourceMap *map = map_of(places);
   uint32_t where = v->where;
@@ -195,6 +244,7 @@ void place_finding(const Places *places, const IrViolation *v, Finding *finding)
     add_related(places, finding, stack_at(places, use_site(places, related->where))->range,
                 related->message);
   }
+  add_macro(places, finding);
   add_callers(places, finding, caret ? inner : site);
   if (!caret) add_wrapper(places, finding, inner, site);
 }

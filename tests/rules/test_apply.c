@@ -119,6 +119,20 @@ START_TEST(library_code_is_reported_in_the_users_file) {
 }
 END_TEST
 
+START_TEST(macro_is_shown_with_its_use) {
+  static const char text[] = "#define WAITER 1\n#  define WAIT() asm(\"wait;\")\n\n  WAIT();\n";
+  program->sources.files.items[file].text = text;
+  program->sources.files.items[file].length = strlen(text);
+  ir_violation(&violations, "pdl-asm-memory-clobber", kernel, at(4, 3, 0, "kern"), "no clobber");
+  g_autoptr(GPtrArray) findings = apply(NULL);
+  ck_assert_int_eq(only(findings)->line, 4);
+  FindingRelated *macro = only(findings)->related->pdata[0];
+  ck_assert_int_eq(macro->line, 2);
+  ck_assert_int_eq(macro->column, 11);
+  ck_assert_str_eq(macro->message, "in the macro `WAIT`");
+}
+END_TEST
+
 START_TEST(nowhere_is_the_kernel) {
   kernel->where = at(8, 17, 0, NULL);
   ir_violation(&violations, "pipeline-deadlock", kernel, 0, "nobody arrives");
@@ -343,6 +357,7 @@ Suite *test_suite(void) {
   tcase_add_test(tests, wrapper_is_reported_at_its_call);
   tcase_add_test(tests, caret_stays_in_the_asm_string);
   tcase_add_test(tests, library_code_is_reported_in_the_users_file);
+  tcase_add_test(tests, macro_is_shown_with_its_use);
   tcase_add_test(tests, nowhere_is_the_kernel);
   tcase_add_test(tests, template_needs_all_its_facts);
   tcase_add_test(tests, confidence_caps_severity);
