@@ -208,7 +208,7 @@ static MachineStep barrier_event(Machine *machine, Strand *strand, const IrInsn 
                                        "barrier %lld does not exist: a CTA has barriers 0 to 15",
                                        (long long)op.id);
     if (v) ir_violation_fact(machine->violations, v, "id", "%lld", (long long)op.id);
-    return MACHINE_NEXT;
+    op.id = (op.id % PROTOCOL_NAMED_BARRIERS + PROTOCOL_NAMED_BARRIERS) % PROTOCOL_NAMED_BARRIERS;
   }
   if (!op.explicit_count) op.count = state->alive;
   NamedBarrier *bar = &state->named[op.id];

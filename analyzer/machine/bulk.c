@@ -27,6 +27,17 @@ static void land(Machine *machine, void *user) {
   clock_free(&p->clocks, l->known);
 }
 
+static void remember_copy(Machine *machine, Mbar *bar, const CopyLoad *copy) {
+  for (int i = 0; i < bar->copies.count; i++) {
+    const MbarCopy *c = &bar->copies.items[i];
+    if (c->insn != copy->insn || c->rank != copy->rank) continue;
+    if (c->offset != copy->offset) bar->shared_copy = copy->insn;
+    return;
+  }
+  if (bar->copies.count < 64)
+    KC_PUSH(machine->arena, bar->copies, ((MbarCopy){copy->insn, copy->rank, copy->offset}));
+}
+
 Access *copy_load(Machine *machine, Strand *strand, const CopyLoad *copy) {
   Protocol *p = protocol_of(machine);
   WarpState *ws = warp_state(strand->warp);
@@ -51,6 +62,7 @@ Access *copy_load(Machine *machine, Strand *strand, const CopyLoad *copy) {
   timeline_load(machine, strand, access, copy->rank, copy->offset, bar);
   if (!bar) return access;
   bar->last_copy = copy->insn;
+  remember_copy(machine, bar, copy);
   bar->copies_in_flight++;
   Landing *l = KC_NEW(machine->arena, Landing);
   *l = (Landing){bar, copy->bytes, clock_new(&p->clocks), access, copy->insn, bar->base};
@@ -188,6 +200,16 @@ MachineStep event_bulk_wait(Machine *machine, Strand *strand, const IrInsn *insn
   return MACHINE_NEXT;
 }
 
+const IrInsn *bulk_foreign_wait(const Machine *machine, const Cta *cta) {
+  (void)machine;
+  for (int w = 0; w < cta->nwarps; w++) {
+    const WarpState *ws = warp_state(&cta->warps[w]);
+    for (int lane = 0; lane < 32 && ws->bulk.agent; lane++)
+      if (ws->bulk.wait[lane] && !ws->bulk.op[lane]) return ws->bulk.wait[lane];
+  }
+  return NULL;
+}
+
 void bulk_exit(Machine *machine, Strand *strand, uint32_t lanes) {
   Protocol *p = protocol_of(machine);
   WarpState *ws = warp_state(strand->warp);
@@ -196,6 +218,16 @@ void bulk_exit(Machine *machine, Strand *strand, uint32_t lanes) {
     uint32_t bit = UINT32_C(1) << lane;
     const IrInsn *op = ws->bulk.op[lane];
     if (!op) continue;
+    const IrInsn *foreign = bulk_foreign_wait(machine, strand->warp->cta);
+    if (foreign && !ws->bulk.wait[lane]) {
+      IrViolation *w = machine_violation(
+          machine, MACHINE_CHECK_FINISH, foreign, "tma-store-wait-wrong-thread",
+          "the wait_group covers nothing: the bulk store was issued by another thread, thread %d "
+          "(bulk groups are per thread)",
+          strand->warp->id * 32 + (int)lane);
+      if (w) ir_violation_related(machine->violations, w, op->where, "the store");
+      continue;
+    }
     if (ws->bulk.open_ops & bit) {
       machine_violation(machine, MACHINE_CHECK_FINISH, op, "tma-store-not-committed",
                         "the bulk store is never committed to a group: nothing can wait for it");

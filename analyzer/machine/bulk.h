@@ -32,6 +32,8 @@ void copy_check_issuers(Machine *machine, const Strand *strand, const IrInsn *in
 /* Reports a destination or source that does not fit where it points. */
 void copy_check_room(Machine *machine, const Strand *strand, const IrInsn *insn, int rank,
                      uint32_t offset, int64_t bytes);
+/* A wait_group of a thread of the CTA that issued no bulk store itself, or NULL. */
+const IrInsn *bulk_foreign_wait(const Machine *machine, const Cta *cta);
 /* Lanes end: stores that were not waited for. */
 void bulk_exit(Machine *machine, Strand *strand, uint32_t lanes);
 

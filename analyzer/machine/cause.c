@@ -29,10 +29,9 @@ static Symptom *keep(Machine *machine, SymptomKind kind, const IrInsn *insn, con
   return s;
 }
 
-static WaitContext context_on(const Machine *machine, const Mbar *bar, int warp, uint32_t lanes) {
+WaitContext cause_context(const Mbar *bar, int warp, uint32_t lanes) {
   WaitContext c = {.bar = (Mbar *)(uintptr_t)bar, .warp = warp};
   const MbarView *view = bar->views[warp];
-  (void)machine;
   if (!view) return c;
   int lane = first_lane(lanes);
   c.insn = view->insn ? view->insn : view->failed_insn;
@@ -44,23 +43,22 @@ static WaitContext context_on(const Machine *machine, const Mbar *bar, int warp,
   return c;
 }
 
-static WaitContext last_wait(const Machine *machine, const Strand *strand, uint32_t lanes) {
+static WaitContext last_wait(const Strand *strand, uint32_t lanes) {
   const WarpState *ws = warp_state(strand->warp);
   if (!ws->last_wait_mbar) return (WaitContext){.warp = strand->warp->index};
-  return context_on(machine, ws->last_wait_mbar, strand->warp->index, lanes);
+  return cause_context(ws->last_wait_mbar, strand->warp->index, lanes);
 }
 
 /* The wait that should have ordered a read after a copy bound to `bar`: of the reader itself, else
  * of a warp of its CTA that waits on its behalf. */
-static WaitContext wait_for(const Machine *machine, const Mbar *bar, const Strand *strand,
-                            uint32_t lanes) {
-  WaitContext own = context_on(machine, bar, strand->warp->index, lanes);
+static WaitContext wait_for(const Mbar *bar, const Strand *strand, uint32_t lanes) {
+  WaitContext own = cause_context(bar, strand->warp->index, lanes);
   if (own.insn) return own;
   const Cta *cta = strand->warp->cta;
   for (int w = 0; w < cta->nwarps; w++) {
     const MbarView *view = bar->views[cta->warps[w].index];
     if (view && view->insn)
-      return context_on(machine, bar, cta->warps[w].index, view->seen ? view->seen : 1);
+      return cause_context(bar, cta->warps[w].index, view->seen ? view->seen : 1);
   }
   return own;
 }
@@ -85,9 +83,8 @@ void cause_race(Machine *machine, const Race *race) {
   s->offset = race->offset;
   s->warp = race->strand->warp->index;
   s->lanes = race->now->issuers;
-  s->issuer = last_wait(machine, race->strand, s->lanes);
-  if (race->before->barrier)
-    s->reader = wait_for(machine, race->before->barrier, race->strand, s->lanes);
+  s->issuer = last_wait(race->strand, s->lanes);
+  if (race->before->barrier) s->reader = wait_for(race->before->barrier, race->strand, s->lanes);
   keep_store(machine, s);
 }
 
@@ -102,7 +99,7 @@ void cause_tmem(Machine *machine, Strand *strand, const Access *before, const Ac
   s->missing = (int)missing;
   s->warp = strand->warp->index;
   s->lanes = now->issuers;
-  s->issuer = last_wait(machine, strand, s->lanes);
+  s->issuer = last_wait(strand, s->lanes);
 }
 
 void cause_recycled(Machine *machine, Mbar *bar, const MbarObserver *observer, uint32_t behind,
@@ -114,6 +111,8 @@ void cause_recycled(Machine *machine, Mbar *bar, const MbarObserver *observer, u
   s->lanes = observer->lanes;
   s->behind = behind;
   s->value = bar->phase;
+  s->reader = cause_context(bar, s->warp, behind);
+  s->completer = bar->last_arrive_warp;
 }
 
 void cause_lapped(Machine *machine, Mbar *bar, const Strand *strand, uint32_t lanes,
@@ -127,6 +126,8 @@ void cause_lapped(Machine *machine, Mbar *bar, const Strand *strand, uint32_t la
   s->lanes = lanes;
   s->value = expected;
   s->passes = passes;
+  s->reader = cause_context(bar, s->warp, lanes);
+  s->completer = bar->last_arrive_warp;
 }
 
 void cause_over_arrival(Machine *machine, Mbar *bar, int warp, uint32_t lanes, int64_t count,
@@ -185,12 +186,19 @@ static bool explained(const ProtocolSession *session, const char *kind, uint32_t
   return false;
 }
 
+static bool named_before(const ProtocolSession *session) {
+  for (int i = 0; i < session->accusations.count; i++)
+    if (!session->accusations.items[i].generic) return true;
+  return false;
+}
+
 IrViolation *blame(Machine *machine, const Blame *what, const char *message, ...) {
   ProtocolSession *session = session_protocol(machine->session);
   if (machine_is_off(machine, what->check)) return NULL;
   uint32_t barrier = what->bar ? array_of(machine, what->bar->offset) : 0;
   uint32_t data = array_of(machine, what->data);
   if (explained(session, what->kind, barrier, data)) return NULL;
+  if (what->generic && named_before(session)) return NULL;
   va_list args;
   va_start(args, message);
   char *text = kc_vprintf(machine->session->arena, message, args);
@@ -210,6 +218,7 @@ static bool explain_recycled(Machine *machine, const Symptom *s) {
   const Warp *warp = machine->warps[s->warp];
   const char *name = mbarrier_name(machine, s->bar, warp->cta->rank);
   IrViolation *v;
+  if (cause_of_lapping(machine, s->bar, &s->reader, s->completer)) return true;
   if (part)
     v = blame(
         machine,
@@ -219,7 +228,7 @@ static bool explain_recycled(Machine *machine, const Symptom *s) {
         warp->id, name, (long long)s->value - 1);
   else
     v = blame(machine,
-              &(Blame){"mbarrier-phase-lapped", MACHINE_CHECK_PHASE, s->insn, s->bar, -1, false},
+              &(Blame){"mbarrier-phase-lapped", MACHINE_CHECK_PHASE, s->insn, s->bar, -1, true},
               "nothing keeps %s from completing phase %lld before %s has seen phase %lld: the wait "
               "can miss it",
               name, (long long)s->value, witness_warp(machine, (uint32_t)s->warp),
@@ -241,7 +250,7 @@ static bool explain_recycled(Machine *machine, const Symptom *s) {
 static bool explain_lapped(Machine *machine, const Symptom *s) {
   const Warp *warp = machine->warps[s->warp];
   IrViolation *v = blame(
-      machine, &(Blame){"mbarrier-phase-lapped", MACHINE_CHECK_PHASE, s->insn, s->bar, -1, false},
+      machine, &(Blame){"mbarrier-phase-lapped", MACHINE_CHECK_PHASE, s->insn, s->bar, -1, true},
       "the wait on %s means phase %lld, but phase %lld is already complete: the waiter was "
       "lapped%s",
       mbarrier_name(machine, s->bar, warp->cta->rank), (long long)s->value,
@@ -318,13 +327,13 @@ static bool explain_init(Machine *machine, const Symptom *s) {
 static bool explain_leftover(Machine *machine, const Symptom *s) {
   const Mbar *bar = s->bar;
   const char *name = mbarrier_name(machine, bar, bar->rank);
-  if (bar->announced_total == 0 && bar->last_copy) {
+  if (!bar->last_expect && bar->last_copy) {
     IrViolation *v = blame(
         machine,
-        &(Blame){"mbarrier-expect-tx-missing", MACHINE_CHECK_BYTES, bar->last_copy, bar, -1, false},
-        "the copy delivers %lld bytes to %s, but nothing announces bytes there "
-        "(expect_tx)",
-        (long long)bar->delivered_total, name);
+        &(Blame){"mbarrier-expect-tx-missing", MACHINE_CHECK_PHASE, bar->last_copy, bar, -1, false},
+        "the copy delivers bytes to %s, but nothing announces them there (expect_tx): its phase "
+        "does not wait for them",
+        name);
     if (v && bar->last_arrive)
       ir_violation_related(machine->violations, v, bar->last_arrive->where,
                            "this arrive announces no bytes");
@@ -373,13 +382,6 @@ static bool found_before(const Machine *machine) {
   return false;
 }
 
-static bool named_before(const Machine *machine) {
-  const ProtocolSession *session = session_protocol(machine->session);
-  for (int i = 0; i < session->accusations.count; i++)
-    if (!session->accusations.items[i].generic) return true;
-  return false;
-}
-
 void cause_finish(Machine *machine) {
   Protocol *p = protocol_of(machine);
   bool found = found_before(machine), named = false;
@@ -387,7 +389,7 @@ void cause_finish(Machine *machine) {
     named = explain(machine, p->symptoms.items[i], false) || named;
   bool stuck = machine->stuck && !machine->stopped;
   if (stuck && !named && !found) named = cause_explain_hang(machine, false);
-  if (named || found || named_before(machine)) return;
+  if (named || found || named_before(session_protocol(machine->session))) return;
   for (int i = 0; i < p->symptoms.count && !named; i++)
     named = explain(machine, p->symptoms.items[i], true);
   if (stuck && !named) cause_explain_hang(machine, true);

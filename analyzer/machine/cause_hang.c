@@ -109,11 +109,21 @@ static bool partner_stuck(const Hang *hang, const Stuck *self, const Mbar *bar) 
   return false;
 }
 
-/* Arrive instructions in the kernel that no thread executed. */
+/* Whether a thread came past the instruction and skipped it: a branch over it was taken. */
+static bool skipped(const Machine *machine, int32_t at) {
+  for (int32_t i = at - 1; i >= 0 && i > at - 64; i--) {
+    const IrInsn *insn = &machine->kernel->insns.items[i];
+    if (insn->op != IR_branch || insn->target <= at || insn->guard < 0) continue;
+    return machine->executed[i] && machine->executed[insn->target];
+  }
+  return false;
+}
+
+/* An arrive in the kernel that threads came past without executing it. */
 static const IrInsn *unexecuted_arrive(const Machine *machine) {
   for (int i = 0; i < machine->kernel->insns.count; i++) {
     const IrInsn *insn = &machine->kernel->insns.items[i];
-    if (insn->op != IR_event || machine->executed[i]) continue;
+    if (insn->op != IR_event || machine->executed[i] || !skipped(machine, i)) continue;
     if (insn->event == IR_EV_mbarrier_arrive || insn->event == IR_EV_tcgen05_commit ||
         insn->event == IR_EV_cp_async_mbarrier_arrive)
       return insn;
@@ -193,11 +203,6 @@ static bool nobody_arrives(Machine *machine, const Hang *hang, const Stuck *s) {
   if (bar->arrivers.count == 0) {
     const IrInsn *arrive = unexecuted_arrive(machine);
     if (!arrive) return false;
-    /* It must not be what a stuck thread would still execute. */
-    for (int i = 0; i < hang->list.count; i++)
-      if (hang->list.items[i].strand->pc < arrive - machine->kernel->insns.items &&
-          hang->list.items[i].strand != s->strand && hang->list.items[i].waiter)
-        return false;
     IrViolation *v = blame(
         machine,
         &(Blame){"mbarrier-arrive-never-executed", MACHINE_CHECK_DEADLOCK, arrive, bar, -1, false},
@@ -223,8 +228,34 @@ static bool nobody_arrives(Machine *machine, const Hang *hang, const Stuck *s) {
 static bool lapped(Machine *machine, const Stuck *s) {
   const Mbar *bar = s->waiter->bar;
   if (!s->waiter->parity || bar->phase <= s->expected + 1) return false;
-  IrViolation *v = blame(
-      machine, &(Blame){"mbarrier-phase-lapped", MACHINE_CHECK_DEADLOCK, s->insn, bar, -1, false},
+  WaitContext context = cause_context(bar, s->strand->warp->index, s->waiter->lanes);
+  IrViolation *v;
+  if (context.seen && context.phase == s->expected) {
+    v = blame(
+        machine,
+        &(Blame){"mbarrier-phase-not-flipped", MACHINE_CHECK_DEADLOCK, s->insn, bar, -1, false},
+        "%s waits on %s for parity %d again, after it has seen phase %lld: the phase is not "
+        "flipped, and phase %lld is already complete",
+        machine_who(machine, s->strand), name_of(machine, bar), (int)s->waiter->value,
+        (long long)context.phase, (long long)bar->phase - 1);
+    witness_barrier(machine, v, bar, 3);
+    return v != NULL;
+  }
+  if (cause_of_lapping(machine, bar, &context, bar->last_arrive_warp)) return true;
+  if (s->expected < 0) {
+    v = blame(
+        machine,
+        &(Blame){"mbarrier-initial-parity", MACHINE_CHECK_DEADLOCK, s->insn, bar, -1, false},
+        "the first wait on %s is for parity %d, that of the phase before the first: it passes "
+        "before anything has landed, or blocks for ever once phase 0 is complete",
+        name_of(machine, bar), (int)s->waiter->value);
+    if (v && bar->init)
+      ir_violation_related(machine->violations, v, bar->init->where, "initialised here");
+    witness_barrier(machine, v, bar, 3);
+    return v != NULL;
+  }
+  v = blame(
+      machine, &(Blame){"mbarrier-phase-lapped", MACHINE_CHECK_DEADLOCK, s->insn, bar, -1, true},
       "%s waits for phase %lld of %s with parity %d, but phase %lld is already complete: it was "
       "lapped and waits for ever",
       machine_who(machine, s->strand), (long long)s->expected, name_of(machine, bar),
@@ -400,9 +431,9 @@ bool cause_explain_hang(Machine *machine, bool generic) {
   Hang hang = {.machine = machine};
   gather(&hang);
   if (generic) return generic_hang(machine, &hang);
-  static const Question questions[] = {ask_exhausted, divergent, ask_bytes,  ask_lapped,
-                                       ask_first,     ask_count, ask_nobody, cluster_short,
-                                       named_barrier, ask_wgmma};
+  static const Question questions[] = {ask_exhausted, ask_bytes, ask_lapped,    ask_first,
+                                       divergent,     ask_count, cluster_short, named_barrier,
+                                       ask_nobody,    ask_wgmma};
   for (size_t q = 0; q < sizeof questions / sizeof *questions; q++)
     for (int i = 0; i < hang.list.count; i++)
       if (questions[q](machine, &hang, &hang.list.items[i])) return true;

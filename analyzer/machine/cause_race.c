@@ -1,6 +1,6 @@
 /* Unordered accesses: which of the usual mistakes they come from. The order of the questions
  * matters: a wrong parity explains a race better than the race explains itself. */
-#include "machine/mbarrier.h"
+#include "machine/bulk.h"
 #include "machine/symptom.h"
 #include "machine/wgmma.h"
 #include "machine/witness.h"
@@ -81,10 +81,11 @@ bool cause_too_many_arrivers(Machine *machine, const Mbar *bar, const Access *re
                              int64_t data) {
   int parties;
   int64_t round = arrivals_a_round(bar, &parties);
-  const MbarArrival *arrival;
-  if (parties < 2 || round <= bar->init_count || !bar->init ||
-      !arrives_on(machine, bar, reader->warp, reader->actor == ACTOR_WGMMA, &arrival))
+  const MbarArrival *arrival = NULL;
+  if (parties < 2 || round <= bar->init_count || !bar->init) return false;
+  if (reader && !arrives_on(machine, bar, reader->warp, reader->actor == ACTOR_WGMMA, &arrival))
     return false;
+  if (!arrival) arrival = &bar->arrivers.items[bar->arrivers.count - 1];
   const char *name = mbarrier_name(machine, bar, bar->rank);
   IrViolation *v = blame(
       machine,
@@ -95,11 +96,38 @@ bool cause_too_many_arrivers(Machine *machine, const Mbar *bar, const Access *re
   if (!v) return false;
   ir_violation_related(machine->violations, v, arrival->insn->where, "%d parties arrive, e.g. here",
                        parties);
-  relate(machine, v, reader, witness_access(machine, reader));
+  if (reader) relate(machine, v, reader, witness_access(machine, reader));
   ir_violation_fact(machine->violations, v, "count", "%lld", (long long)bar->init_count);
   ir_violation_fact(machine->violations, v, "arrivals", "%lld", (long long)round);
   witness_barrier(machine, v, bar, 2);
   return true;
+}
+
+/* One barrier for copies to different places: the next stage's phase runs over this one's. */
+static bool shared_copies(Machine *machine, const Mbar *bar, const WaitContext *waiter) {
+  if (!bar->shared_copy) return false;
+  const char *name = mbarrier_name(machine, bar, bar->rank);
+  IrViolation *v = blame(
+      machine,
+      &(Blame){"pipeline-barrier-shared", MACHINE_CHECK_PHASE, bar->shared_copy, bar, -1, false},
+      "copies to different stages complete on the same barrier %s, and its next phase can be "
+      "over before the first was seen: fewer barriers than stages in flight",
+      name);
+  if (!v) return false;
+  if (waiter->insn)
+    ir_violation_related(machine->violations, v, waiter->insn->where,
+                         "this wait can miss its phase");
+  if (bar->last_expect)
+    ir_violation_related(machine->violations, v, bar->last_expect->where, "announced here");
+  witness_barrier(machine, v, bar, 3);
+  return true;
+}
+
+bool cause_of_lapping(Machine *machine, const Mbar *bar, const WaitContext *waiter, int completer) {
+  if (cause_too_many_arrivers(machine, bar, NULL, -1)) return true;
+  const Mbar *other = completer >= 0 ? warp_state(machine->warps[completer])->last_wait_mbar : NULL;
+  if (other && other != bar && cause_too_many_arrivers(machine, other, NULL, -1)) return true;
+  return shared_copies(machine, bar, waiter);
 }
 
 static bool missing_expect(Machine *machine, const Access *copy) {
@@ -245,8 +273,9 @@ static bool store_in_flight(Machine *machine, const Symptom *s) {
   int lane = first_lane(store->lanes);
   const char *place = place_of(machine, s);
   IrViolation *v;
-  if (s->store_open <= store->time && (ws->bulk.open_ops >> lane & 1) &&
-      ws->bulk.open[lane] <= store->time) {
+  const IrInsn *foreign = bulk_foreign_wait(machine, machine->warps[store->warp]->cta);
+  if (!(foreign && !s->store_wait) && s->store_open <= store->time &&
+      (ws->bulk.open_ops >> lane & 1) && ws->bulk.open[lane] <= store->time) {
     v = blame(machine,
               &(Blame){"tma-store-not-committed", MACHINE_CHECK_RACE, store->insn, NULL, s->offset,
                        false},
@@ -270,11 +299,7 @@ static bool store_in_flight(Machine *machine, const Symptom *s) {
     if (v && s->store_wait)
       ir_violation_related(machine->violations, v, s->store_wait->where, "the last wait_group");
   } else {
-    const IrInsn *other = NULL;
-    const Cta *cta = machine->warps[store->warp]->cta;
-    for (int w = 0; w < cta->nwarps && !other; w++)
-      for (int l = 0; l < 32 && !other; l++)
-        other = warp_state(&cta->warps[w])->bulk.wait[l];
+    const IrInsn *other = foreign;
     v = blame(machine,
               &(Blame){other ? "tma-store-wait-wrong-thread" : "tma-store-smem-reuse-without-wait",
                        MACHINE_CHECK_RACE, other ? other : s->now->insn, NULL, s->offset, false},

@@ -6,13 +6,14 @@
 /* Tiles that the machine hands out. */
 #define CLC_GRANTS 3
 
-/* The response as the machine writes it: bit 127 says "cancelled", the lowest word is %ctaid.x. */
+/* The response as the machine writes it: the lowest word is %ctaid.x, the highest bit of each half
+ * says "cancelled". Registers hold 64 bits, so that of a .b128 register the low half is left. */
 static void write_response(Machine *machine, int rank, uint32_t offset, bool granted) {
   Protocol *p = protocol_of(machine);
   uint64_t low = 0, high = 0;
   if (granted) {
-    low = (uint64_t)(p->clc_granted * machine->cluster_size) & UINT32_MAX;
     high = UINT64_C(1) << 63;
+    low = high | ((uint64_t)(p->clc_granted * machine->cluster_size) & UINT32_MAX);
   }
   machine_shared_store(machine, rank, offset, 8, true, low);
   machine_shared_store(machine, rank, offset + 8, 8, true, high);
@@ -95,7 +96,7 @@ static bool response(Machine *machine, Strand *strand, const IrInsn *insn, uint6
     if (insn->args[i].role == IR_ROLE_value && &insn->args[i] != o) second = &insn->args[i];
   if (!value_same(machine_read(machine, strand, o), strand->active, low)) return false;
   if (second) return value_same(machine_read(machine, strand, second), strand->active, high);
-  *high = *low >> 63 ? UINT64_C(1) << 63 : 0;
+  *high = *low;
   return true;
 }
 

@@ -70,7 +70,8 @@ uint32_t desc_extent(const Descriptor *desc, const DescTile *tile) {
 static uint32_t room_end(Machine *machine, uint32_t offset, const char **name) {
   uint64_t start;
   const IrField *field = machine_shared_field(machine, offset, &start);
-  if (field && field->elem_bytes && field->count) {
+  /* Members of records in an array are no bound: only the array as a whole is. */
+  if (field && field->elem_bytes * field->count >= 256) {
     *name = field->name;
     return (uint32_t)(start + field->elem_bytes * field->count);
   }

@@ -137,6 +137,12 @@ void finish_phase(Machine *machine, Mbar *bar) {
 }
 
 void finish_mbarrier_closed(Machine *machine, Mbar *bar) {
+  bool unannounced =
+      bar->last_copy && !bar->last_expect && (bar->delivered_total || bar->unknown_total);
+  if (unannounced) {
+    cause_leftover(machine, bar);
+    return;
+  }
   if (bar->tx == 0 || bar->had_unknown || bar->unknown_total || bar->copies_unknown) return;
   cause_leftover(machine, bar);
 }

@@ -58,7 +58,7 @@ static void load(Machine *machine, Strand *strand, const IrInsn *insn) {
     address = value_from_lanes(machine, address.lanes, address.known, strand->active);
   for (int i = 0; i < count; i++) {
     Value there = offset_address(machine, address, strand->active, (uint64_t)(i * width));
-    Value v = width > 8 || width == 0
+    Value v = width > 16 || width == 0
                   ? value_fresh(machine)
                   : core_load(machine, strand, there, space, width, strand->active);
     if (polled) v = value_fresh(machine);

@@ -287,6 +287,7 @@ void mbarrier_arrive(Machine *machine, Mbar *bar, int64_t count, const Clock *kn
   mbarrier_log(bar, kind, warp, lanes, count, insn, machine->step);
   remember_arrival(machine, bar, count, warp, lanes, insn);
   bar->last_arrive = insn;
+  bar->last_arrive_warp = warp;
   clock_join(&p->clocks, bar->current, known);
   if (count > bar->pending) {
     cause_over_arrival(machine, bar, warp, lanes, count, insn);

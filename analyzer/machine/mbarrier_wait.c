@@ -129,7 +129,9 @@ static void observe(Machine *machine, Strand *strand, const Wait *wait, const Wa
   ws->last_wait = wait->insn;
   ws->last_wait_mbar = bar;
   if (passed > bar->last_observed || bar->last_observed == INT64_MIN) bar->last_observed = passed;
+  /* A wait for a phase that the lane knew to be complete is not what sees it. */
   uint32_t watch = wait->parity ? part->lanes & ~lapped : 0;
+  FOR_LANES(lane, watch & rewaits) if (view->phase[lane] >= 0) watch &= ~(UINT32_C(1) << lane);
   if (watch)
     KC_PUSH(machine->arena, bar->observers,
             ((MbarObserver){(uint32_t)strand->warp->index, watch, ws->lanes.now, wait->insn}));

@@ -245,6 +245,7 @@ static bool param_read(const Machine *machine, uint64_t address, int width, uint
 
 bool core_load_lane(Machine *machine, Strand *strand, int lane, MachineAddress at, int bytes,
                     uint64_t *out) {
+  if (bytes > 8) bytes = 8; /* of a .b128 register the low half is kept */
   if (at.space == IR_SPACE_SHARED) return shared_read(machine, at.rank, at.offset, bytes, out);
   if (at.space == IR_SPACE_LOCAL) return local_read(machine, strand, lane, at.offset, bytes, out);
   if (at.space == IR_SPACE_PARAM) return param_read(machine, at.offset, bytes, out);

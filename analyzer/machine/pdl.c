@@ -56,7 +56,45 @@ static void early_read(Machine *machine, Strand *strand, const IrInsn *insn) {
   KC_PUSH(machine->arena, p->early_reads, ((EarlyRead){insn, (uint32_t)strand->warp->index, NULL}));
 }
 
+/* Words that one thread stores to and others update atomically: work counters. */
+static void note_word(Machine *machine, const IrInsn *insn, const MachineAccess *access) {
+  Protocol *p = protocol_of(machine);
+  uint64_t address;
+  if (access->kind == MACHINE_READ || !value_same(access->address, access->lanes, &address)) return;
+  bool atomic = access->kind == MACHINE_ATOMIC;
+  GlobalWord *word = NULL;
+  for (int i = 0; i < p->words.count && !word; i++)
+    if (p->words.items[i].address == address) word = &p->words.items[i];
+  if (!word) {
+    if (p->words.count >= 256) return;
+    KC_PUSH(machine->arena, p->words, ((GlobalWord){.address = address}));
+    word = &p->words.items[p->words.count - 1];
+  }
+  if (atomic && !word->atomic) {
+    word->atomic = insn;
+    word->atomic_step = machine->step;
+  } else if (!atomic && !word->store) {
+    word->store = insn;
+    word->store_step = machine->step;
+  }
+}
+
+static void check_words(Machine *machine) {
+  Protocol *p = protocol_of(machine);
+  for (int i = 0; i < p->words.count; i++) {
+    const GlobalWord *w = &p->words.items[i];
+    if (!w->store || !w->atomic || w->store_step > w->atomic_step) continue;
+    IrViolation *v = machine_violation(
+        machine, MACHINE_CHECK_RACE, w->store, "global-counter-init-race",
+        "the global word is stored to here and updated atomically at %s by every block: no barrier "
+        "orders the store before the atomics of the other blocks",
+        machine_line(machine, w->atomic));
+    if (v) ir_violation_related(machine->violations, v, w->atomic->where, "the atomic update");
+  }
+}
+
 void pdl_access(Machine *machine, Strand *strand, const IrInsn *insn, const MachineAccess *access) {
+  if (access->lanes) note_word(machine, insn, access);
   if (access->kind != MACHINE_READ || insn->space == IR_SPACE_CONST || !access->lanes) return;
   uint64_t at = value_raw(access->address, first_lane(access->lanes));
   if (at < IR_POINTER_BASE || at >= IR_GLOBAL_BASE) return;
@@ -70,6 +108,7 @@ void pdl_async_read(Machine *machine, Strand *strand, const IrInsn *insn, uint64
 
 void pdl_finish(Machine *machine) {
   Protocol *p = protocol_of(machine);
+  check_words(machine);
   if (!p->early_reads.count || !overlaps(machine)) return;
   for (int i = 0; i < p->early_reads.count; i++) {
     const EarlyRead *r = &p->early_reads.items[i];

@@ -87,6 +87,12 @@ typedef struct MbarArrival {
   bool described;
 } MbarArrival;
 
+typedef struct MbarCopy {
+  const IrInsn *insn;
+  int rank;
+  uint32_t offset;
+} MbarCopy;
+
 struct Mbar {
   int number; /* in Protocol.mbars */
   int rank;
@@ -108,8 +114,11 @@ struct Mbar {
   int64_t announced_total, delivered_total;
   int copies_in_flight;
   const IrInsn *last_copy, *last_expect, *last_arrive;
-  KC_VEC(MbarArrival) arrivals;   /* of this phase */
-  KC_VEC(MbarArrival) arrivers;   /* of all phases: distinct (instruction, warp) */
+  int last_arrive_warp;         /* index, -1: an asynchronous agent */
+  const IrInsn *shared_copy;    /* an instruction that fills different places under this barrier */
+  KC_VEC(MbarCopy) copies;      /* where each instruction's copies land */
+  KC_VEC(MbarArrival) arrivals; /* of this phase */
+  KC_VEC(MbarArrival) arrivers; /* of all phases: distinct (instruction, warp) */
   KC_VEC(MbarObserver) observers; /* of phase - 1 */
   MbarView **views;               /* by warp index */
   MbarLog log[MBAR_LOG];
@@ -279,6 +288,12 @@ typedef struct EarlyRead { /* of global memory, before the preceding grid is kno
   const IrInsn *waited; /* the warp's own wait, later */
 } EarlyRead;
 
+typedef struct GlobalWord { /* of global memory, that the kernel stores to or updates atomically */
+  uint64_t address;
+  const IrInsn *store, *atomic; /* first of each */
+  uint64_t store_step, atomic_step;
+} GlobalWord;
+
 typedef struct Protocol {
   Machine *machine;
   Clocks clocks;
@@ -301,6 +316,7 @@ typedef struct Protocol {
   const IrInsn *clc_failure;
   /* griddepcontrol */
   bool has_grid_wait;
+  KC_VEC(GlobalWord) words;
   uint32_t grid_agent; /* time 1: the preceding grid is complete; 0: no agent yet */
   KC_VEC(EarlyRead) early_reads;
   /* counts for the checks at the end */
@@ -368,25 +384,23 @@ static inline int warp_rank(const Machine *machine, uint32_t warp) {
 
 #define PROTOCOL_EVENTS(X)                                                                         \
   X(mbarrier_init)                                                                                 \
-  X(mbarrier_inval) X(mbarrier_expect_tx) X(mbarrier_complete_tx) X(mbarrier_arrive)               \
-      X(mbarrier_test_wait) X(mbarrier_try_wait) X(mbarrier_wait) X(mbarrier_pending_count)        \
-          X(cp_async_mbarrier_arrive) X(cp_async) X(cp_async_commit) X(cp_async_wait) X(bulk_copy) \
-              X(bulk_reduce) X(bulk_prefetch) X(bulk_tensor_load) X(bulk_tensor_store)             \
-                  X(bulk_tensor_reduce) X(bulk_tensor_prefetch) X(bulk_commit) X(bulk_wait)        \
-                      X(st_async) X(red_async) X(prefetch_tensormap) X(tensormap_replace)          \
-                          X(tensormap_cp_fenceproxy) X(fence) X(fence_proxy_async)                 \
-                              X(fence_proxy_tensormap) X(fence_mbarrier_init) X(bar_sync)          \
-                                  X(bar_arrive) X(bar_red) X(warp_sync) X(cluster_arrive)          \
-                                      X(cluster_wait) X(wgmma_fence) X(wgmma_commit) X(wgmma_wait) \
-                                          X(wgmma_mma) X(tcgen05_alloc) X(tcgen05_dealloc)         \
-                                              X(tcgen05_relinquish) X(tcgen05_mma) X(tcgen05_cp)   \
-                                                  X(tcgen05_shift) X(tcgen05_ld) X(tcgen05_st)     \
-                                                      X(tcgen05_wait_ld) X(tcgen05_wait_st) X(     \
-                                                          tcgen05_commit) X(tcgen05_fence_before)  \
-                                                          X(tcgen05_fence_after) X(clc_try_cancel) \
-                                                              X(clc_is_canceled) X(clc_get_ctaid)  \
-                                                                  X(setmaxnreg) X(griddep_wait)    \
-                                                                      X(griddep_launch)
+  X(mbarrier_inval)                                                                                \
+  X(mbarrier_expect_tx) X(mbarrier_complete_tx) X(mbarrier_arrive) X(mbarrier_test_wait) X(        \
+      mbarrier_try_wait) X(mbarrier_wait) X(mbarrier_pending_count) X(cp_async_mbarrier_arrive)    \
+      X(cp_async) X(cp_async_commit) X(cp_async_wait) X(bulk_copy) X(bulk_reduce) X(bulk_prefetch) \
+          X(bulk_tensor_load) X(bulk_tensor_store) X(bulk_tensor_reduce) X(bulk_tensor_prefetch)   \
+              X(bulk_commit) X(bulk_wait) X(st_async) X(red_async) X(prefetch_tensormap)           \
+                  X(tensormap_replace) X(tensormap_cp_fenceproxy) X(fence) X(fence_proxy_async)    \
+                      X(fence_proxy_tensormap) X(fence_mbarrier_init) X(bar_sync) X(bar_arrive)    \
+                          X(bar_red) X(warp_sync) X(cluster_arrive) X(cluster_wait) X(wgmma_fence) \
+                              X(wgmma_commit) X(wgmma_wait) X(wgmma_mma) X(tcgen05_alloc)          \
+                                  X(tcgen05_dealloc) X(tcgen05_relinquish) X(tcgen05_mma)          \
+                                      X(tcgen05_cp) X(tcgen05_shift) X(tcgen05_ld) X(tcgen05_st)   \
+                                          X(tcgen05_wait_ld) X(tcgen05_wait_st) X(tcgen05_commit)  \
+                                              X(tcgen05_fence_before) X(tcgen05_fence_after)       \
+                                                  X(clc_try_cancel) X(clc_is_canceled)             \
+                                                      X(clc_get_ctaid) X(setmaxnreg)               \
+                                                          X(griddep_wait) X(griddep_launch)
 
 #define X(name) MachineStep event_##name(Machine *machine, Strand *strand, const IrInsn *insn);
 PROTOCOL_EVENTS(X)

@@ -44,6 +44,7 @@ struct Symptom {
   int64_t value;
   bool passes;
   const char *what;
+  int completer;       /* warp whose arrival completed the later phase, -1 */
   WaitContext issuer;  /* last wait of the thread that executes `now`, on any barrier */
   WaitContext reader;  /* its last wait on the barrier of `before` */
   uint32_t store_open; /* bulk stores: the storing lane's open group then */
@@ -58,7 +59,7 @@ typedef struct Blame {
   const IrInsn *insn;
   const Mbar *bar;
   int64_t data; /* shared offset, -1: none */
-  bool generic; /* no cause could be named */
+  bool generic; /* a symptom: reported only while no cause was named in any run */
 } Blame;
 
 /* Records the violation, unless a cause that was named before already explains it. */
@@ -75,7 +76,12 @@ bool cause_explain_hang(Machine *machine, bool generic);
  * so. */
 bool cause_wrong_parity(Machine *machine, const WaitContext *wait, const char *consequence,
                         const Access *before, const Access *now, int64_t data);
+/* Why phases of `bar` run ahead of a waiter: reported when it can be named. `completer` is the warp
+ * whose arrival completes the later phase (-1: none), `waiter` what the waiter asks for. */
+bool cause_of_lapping(Machine *machine, const Mbar *bar, const WaitContext *waiter, int completer);
 /* More arrivals in a round than the barrier was initialised for. */
 bool cause_too_many_arrivers(Machine *machine, const Mbar *bar, const Access *reader, int64_t data);
+/* What the lanes know of their waits on `bar`. */
+WaitContext cause_context(const Mbar *bar, int warp, uint32_t lanes);
 
 #endif

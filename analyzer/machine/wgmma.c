@@ -20,7 +20,8 @@ typedef struct WgmmaState { /* of a warp that executes wgmma */
   int32_t *slot;            /* register -> 1 + index in pending; 0: none */
   KC_VEC(PendingReg) pending;
   KC_VEC(int32_t) free;
-  uint64_t issued; /* mma_async */
+  uint64_t issued;        /* mma_async */
+  const IrInsn *reported; /* a violation about its registers was reported */
   /* the last mma, to see descriptors that don't advance */
   const IrInsn *last;
   uint64_t last_a, last_b;
@@ -119,6 +120,8 @@ static void touch_register(Machine *machine, Strand *strand, const IrInsn *insn,
     return;
   }
   if (!write && !p->accumulator) return;
+  if (state->reported == p->insn) return; /* one finding a wgmma, not one a register */
+  state->reported = p->insn;
   bool uncommitted = p->group == warp_state(warp)->wgmma_open;
   IrViolation *v = machine_violation(
       machine, MACHINE_CHECK_RACE, insn, write ? "wgmma-pending-overwrite" : "wgmma-pending-read",
