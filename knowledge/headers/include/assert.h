@@ -1,5 +1,5 @@
 // May be included again with another NDEBUG.
-#include "kcheck/base.h"
+#include <kcheck/base.h>
 extern "C" KCHECK_HD void __assert_fail(const char *message, const char *file, unsigned line,
                                         const char *function);
 #undef assert

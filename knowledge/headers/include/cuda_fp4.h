@@ -1,5 +1,5 @@
 #pragma once
-#include "kcheck/tiny_floats.h"
+#include <kcheck/tiny_floats.h>
 typedef enum __nv_fp4_interpretation_t { __NV_E2M1 } __nv_fp4_interpretation_t;
 typedef unsigned char __nv_fp4_storage_t;
 typedef unsigned char __nv_fp4x2_storage_t;

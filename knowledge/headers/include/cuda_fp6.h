@@ -1,5 +1,5 @@
 #pragma once
-#include "kcheck/tiny_floats.h"
+#include <kcheck/tiny_floats.h>
 typedef enum __nv_fp6_interpretation_t { __NV_E2M3, __NV_E3M2 } __nv_fp6_interpretation_t;
 typedef unsigned char __nv_fp6_storage_t;
 typedef unsigned short __nv_fp6x2_storage_t;

@@ -1,5 +1,5 @@
 #pragma once
-#include "kcheck/tiny_floats.h"
+#include <kcheck/tiny_floats.h>
 typedef enum __nv_fp8_interpretation_t { __NV_E4M3, __NV_E5M2 } __nv_fp8_interpretation_t;
 KCHECK_TINY(__nv_fp8_e4m3, __nv_fp8_storage_t)
 KCHECK_TINY(__nv_fp8_e5m2, __nv_fp8_storage_t)

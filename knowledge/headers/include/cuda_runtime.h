@@ -1,9 +1,9 @@
 // Stands in for the CUDA runtime header, which nvcc includes by itself.
 #pragma once
-#include "kcheck/base.h"
-#include "kcheck/vector_types.h"
-#include "kcheck/device_functions.h"
-#include "kcheck/host_api.h"
+#include <kcheck/base.h>
+#include <kcheck/vector_types.h>
+#include <kcheck/device_functions.h>
+#include <kcheck/host_api.h>
 #include <math.h>
 #include <new>
 

@@ -1,7 +1,7 @@
 // Mathematical functions, for host and device. Values of floating point are not followed, so there
 // are no bodies.
 #pragma once
-#include "kcheck/base.h"
+#include <kcheck/base.h>
 
 KCHECK_HD double acos(double x);
 KCHECK_HD float acosf(float x);
