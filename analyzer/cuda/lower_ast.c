@@ -42,8 +42,26 @@ void ast_expand(Lower *l, AstNode *n) {
     if (is_part(n->kids[i])) n->parts[n->nparts++] = n->kids[i];
 }
 
+/* libclang shows the parameter `int x[4]`, which is a pointer, and the expressions that name it as
+ * arrays. */
+static bool is_decayed_parameter(Lower *l, AstNode *n) {
+  if (n->kind == CXCursor_ParmDecl) return true;
+  if (n->kind == CXCursor_DeclRefExpr) {
+    CXCursor d = ast_reference(l, n);
+    if (d.kind != CXCursor_ParmDecl) return false;
+    CXType type = l->clang->getCanonicalType(l->clang->getCursorType(d));
+    return type.kind != CXType_LValueReference && type.kind != CXType_RValueReference;
+  }
+  if (n->kind != CXCursor_UnexposedExpr && n->kind != CXCursor_ParenExpr) return false;
+  AstNode *inner = ast_part(l, n, 0);
+  return inner && n->nparts == 1 && ast_type(l, inner)->kind == CPP_POINTER;
+}
+
 const CppType *ast_type(Lower *l, AstNode *n) {
-  if (!n->type) n->type = cpp_cursor_type(l, n->cursor);
+  if (!n->type) {
+    n->type = cpp_cursor_type(l, n->cursor);
+    if (n->type->kind == CPP_ARRAY && is_decayed_parameter(l, n)) n->type = cpp_decayed(l, n->type);
+  }
   return n->type;
 }
 

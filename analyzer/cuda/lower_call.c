@@ -151,6 +151,7 @@ static void capture_copy(Lower *l, Frame *overlay, CXCursor variable) {
 
 IrOperand lower_lambda(Lower *l, AstNode *n, IrOperand address) {
   const CppType *type = ast_type(l, n);
+  ((CppType *)type)->is_closure = true;
   if (address.kind == IR_OPD_NONE) address = lower_allocate(l, type, NULL);
   Frame *overlay = frame_new(l, l->frame, l->frame->callee);
   ast_expand(l, n);

@@ -68,13 +68,26 @@ static AstNode *configuration(Lower *l, AstNode *call) {
   return NULL;
 }
 
+/* The kernel that a launch expression starts: a function, or whatever a pointer holds. */
+static IrOperand launched(Lower *l, const Call *call, const char **name) {
+  if (!call->callee) return lower_value(l, call->node->parts[0]);
+  *name = unit_instantiation_name(l->unit, call->callee->decl);
+  return lower_function_address(l, call->callee->decl);
+}
+
 bool lower_kernel_launch(Lower *l, const Call *call, IrOperand *result) {
   *result = ir_unknown();
   ast_expand(l, call->node);
   AstNode *config = configuration(l, call->node);
   if (!config) return false;
-  int count = ast_arguments(l, config);
-  IrOperand args[5] = {role(lower_function_address(l, call->callee->decl), IR_ROLE_kernel)};
+  if (!l->kernel->is_host) {
+    lower_arguments_for_effect(l, call);
+    lower_event(l, IR_EV_extern_call, NULL, 0, 0)->text = "launch from device code";
+    return true;
+  }
+  const char *name = NULL;
+  int count = ast_arguments(l, config), nargs = ast_arguments(l, call->node);
+  IrOperand args[5] = {role(launched(l, call, &name), IR_ROLE_kernel)};
   for (int i = 0; i < 2; i++) {
     IrOperand dims = count > i ? dimensions(l, config->arguments[i]) : ir_unknown();
     args[1 + i] = role(dims, i == 0 ? IR_ROLE_grid : IR_ROLE_block);
@@ -83,13 +96,8 @@ bool lower_kernel_launch(Lower *l, const Call *call, IrOperand *result) {
   if (count > 2 && !lower_is_default_argument(l, config->arguments[2]))
     size = lower_value(l, config->arguments[2]);
   args[3] = role(size, IR_ROLE_size);
-  args[4] = arguments(l, call->args, call->nargs);
-  if (!l->kernel->is_host) {
-    lower_event(l, IR_EV_extern_call, NULL, 0, 0)->text = "launch from device code";
-    return true;
-  }
-  lower_event(l, IR_EV_host_launch, args, 5, 0)->text =
-      unit_instantiation_name(l->unit, call->callee->decl);
+  args[4] = arguments(l, call->node->arguments, nargs);
+  lower_event(l, IR_EV_host_launch, args, 5, 0)->text = name;
   return true;
 }
 

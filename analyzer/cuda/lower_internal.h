@@ -77,9 +77,11 @@ struct CppType {
   IrType ir; /* scalars */
   bool is_bool;
   bool is_union;
+  bool is_closure; /* of a lambda: captures are kept by the lowering, not in memory */
   uint64_t bytes;
   uint32_t align;
   const CppType *elem; /* of pointers, references, arrays */
+  CppType *decayed;    /* of arrays: cpp_decayed() */
   int64_t count;       /* arrays; -1: no bound */
   CXType type;         /* canonical, unqualified */
   CXCursor decl;       /* records */
@@ -96,6 +98,8 @@ const CppType *cpp_type(Lower *l, CXType type);
 const CppType *cpp_cursor_type(Lower *l, CXCursor cursor);
 /* A plain scalar that no cursor names: cpp_scalar(l, CXType_Int). */
 const CppType *cpp_scalar(Lower *l, CXTypeKind kind);
+/* The pointer that an array type decays to. */
+const CppType *cpp_decayed(Lower *l, const CppType *array);
 const CppType *cpp_fields(Lower *l, const CppType *type);
 /* The scalars inside, in order of offset; false when there are more than LOWER_LEAF_LIMIT. */
 bool cpp_leaves(Lower *l, const CppType *type);

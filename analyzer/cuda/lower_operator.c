@@ -106,13 +106,17 @@ static IrOperand logical(Lower *l, AstNode *n, bool is_and) {
     return lower_truth(l, lower_value(l, b), ast_type(l, b));
   }
   IrOperand x = lower_truth(l, lower_value(l, a), ast_type(l, a));
+  if (ir_is_imm(x)) {
+    if ((x.value != 0) != is_and) return x;
+    return lower_truth(l, lower_value(l, b), ast_type(l, b));
+  }
   if (ast_pure(l, b)) {
     IrOperand y = lower_truth(l, lower_value(l, b), ast_type(l, b));
     return lower_binary(l, is_and ? IR_band : IR_bor, IR_TYPE_PRED, x, y);
   }
   int32_t result = lower_temp(l, IR_TYPE_PRED), end = lower_label(l);
   lower_move(l, result, IR_TYPE_PRED, x);
-  lower_branch(l, ir_is_imm(x) ? x : ir_use(result), end, !is_and);
+  lower_branch(l, ir_use(result), end, !is_and);
   IrOperand y = lower_truth(l, lower_value(l, b), ast_type(l, b));
   lower_move(l, result, IR_TYPE_PRED, y);
   lower_close(l, end);

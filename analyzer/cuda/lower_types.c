@@ -22,6 +22,7 @@ static bool integer_type(CXTypeKind kind, CppType *t) {
     t->kind = CPP_INT;
     t->ir = INTEGERS[i].is_signed ? IR_TYPE_S(INTEGERS[i].bytes) : IR_TYPE_U(INTEGERS[i].bytes);
     t->bytes = INTEGERS[i].bytes;
+    t->align = INTEGERS[i].bytes;
     t->is_bool = kind == CXType_Bool;
     return true;
   }
@@ -61,9 +62,29 @@ static void record_type(Lower *l, CppType *t) {
   t->key = ast_key(canonical);
 }
 
+/* Types whose size may be asked: libclang crashes on the placeholder types of unresolved names. */
+static bool has_size(CXTypeKind kind) {
+  switch (kind) {
+  case CXType_Record:
+  case CXType_Enum:
+  case CXType_Pointer:
+  case CXType_ConstantArray:
+  case CXType_Vector:
+  case CXType_ExtVector:
+  case CXType_Float:
+  case CXType_Double:
+  case CXType_LongDouble:
+  case CXType_Float128:
+  case CXType_Half:
+  case CXType_Float16:
+  case CXType_BFloat16: return true;
+  default: return false;
+  }
+}
+
 static void describe(Lower *l, CppType *t) {
   CXTypeKind kind = t->type.kind;
-  set_size(l, t);
+  if (has_size(kind)) set_size(l, t);
   if (integer_type(kind, t)) return;
   switch (kind) {
   case CXType_Void: t->kind = CPP_VOID; break;
@@ -72,7 +93,7 @@ static void describe(Lower *l, CppType *t) {
     const CppType *under = cpp_type(l, underlying);
     t->kind = CPP_INT;
     t->ir = under->kind == CPP_INT ? under->ir : IR_TYPE_S(4);
-    t->bytes = t->ir.bytes;
+    t->bytes = t->align = t->ir.bytes;
     break;
   }
   case CXType_Float:
@@ -94,6 +115,7 @@ static void describe(Lower *l, CppType *t) {
   case CXType_NullPtr:
     t->kind = CPP_POINTER;
     t->ir = IR_TYPE_U(8);
+    t->bytes = t->align = 8;
     t->elem = cpp_scalar(l, CXType_Void);
     break;
   case CXType_LValueReference:
@@ -147,6 +169,20 @@ const CppType *cpp_scalar(Lower *l, CXTypeKind kind) {
   found->align = (uint32_t)MAX(found->bytes, 1);
   g_hash_table_insert(l->types, key, found);
   return found;
+}
+
+const CppType *cpp_decayed(Lower *l, const CppType *array) {
+  CppType *t = (CppType *)array;
+  if (!t->decayed) {
+    t->decayed = KC_NEW(l->arena, CppType);
+    *t->decayed = (CppType){.kind = CPP_POINTER,
+                            .ir = IR_TYPE_U(8),
+                            .bytes = 8,
+                            .align = 8,
+                            .elem = array->elem,
+                            .type = array->type};
+  }
+  return t->decayed;
 }
 
 bool cpp_same(const CppType *a, const CppType *b) {
@@ -240,7 +276,7 @@ static bool add_leaves(Lower *l, CppType *t, uint64_t offset, const CppType *par
       if (!add_leaves(l, t, offset + (uint64_t)i * part->elem->bytes, part->elem)) return false;
     return true;
   }
-  if (part->kind != CPP_RECORD) return true;
+  if (part->kind != CPP_RECORD || part->is_closure) return true;
   cpp_fields(l, part);
   for (int i = 0; i < part->fields.count; i++) {
     const CppField *f = &part->fields.items[i];

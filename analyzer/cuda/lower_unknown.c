@@ -110,6 +110,13 @@ static const char *file_of(Lower *l, CXCursor declaration) {
   return slash ? slash + 1 : path;
 }
 
+/* The C++ library of the host; std::array is followed, it carries sizes and strides. */
+static bool is_host_library(const char *name) {
+  return (g_str_has_prefix(name, "std::") && !g_str_has_prefix(name, "std::array::")) ||
+         g_str_has_prefix(name, "__gnu_cxx::") || g_str_has_prefix(name, "at::") ||
+         g_str_has_prefix(name, "c10::") || g_str_has_prefix(name, "torch::");
+}
+
 bool lower_is_opaque_call(Lower *l, Callee *callee) {
   if (callee->opaque == 0) {
     const char *file = file_of(l, callee->decl);
@@ -117,8 +124,7 @@ bool lower_is_opaque_call(Lower *l, Callee *callee) {
                    g_str_has_prefix(file, "__clang_cuda_math") ||
                    g_str_has_prefix(file, "__clang_cuda_cmath") ||
                    g_str_has_prefix(file, "cuComplex");
-    bool host_library =
-        l->kernel->is_host && !unit_is_user(l->unit, callee->decl) && !callee_is_system(l, callee);
+    bool host_library = l->kernel->is_host && is_host_library(callee_qualified(l, callee));
     callee->opaque = numbers || host_library ? 2 : 1;
   }
   return callee->opaque == 2;
@@ -141,7 +147,8 @@ IrOperand lower_unknown_result(Lower *l, const Call *call) {
 
 static bool is_writable(Lower *l, const CppType *parameter) {
   return (parameter->kind == CPP_POINTER || parameter->kind == CPP_REFERENCE) &&
-         !l->clang->isConstQualifiedType(l->clang->getPointeeType(parameter->type)) &&
+         (parameter->type.kind == CXType_ConstantArray ||
+          !l->clang->isConstQualifiedType(l->clang->getPointeeType(parameter->type))) &&
          (cpp_is_object(parameter->elem) || cpp_is_scalar(parameter->elem));
 }
 
@@ -149,7 +156,8 @@ static const CppType *parameter_type(Lower *l, Callee *callee, int index) {
   if (!callee) return NULL;
   CXType function = l->clang->getCursorType(callee->decl);
   if (index >= l->clang->getNumArgTypes(function)) return NULL;
-  return cpp_type(l, l->clang->getArgType(function, (unsigned)index));
+  const CppType *type = cpp_type(l, l->clang->getArgType(function, (unsigned)index));
+  return type->kind == CPP_ARRAY ? cpp_decayed(l, type) : type;
 }
 
 /* Evaluates the arguments of a function that is not followed; what it can write becomes unknown. */
@@ -234,7 +242,7 @@ IrOperand lower_unresolved_call(Lower *l, AstNode *n) {
     call.object = lower_object_of(l, first, NULL);
     call.has_object = true;
   }
-  if (lower_dialect_call(l, &call, &result)) {
+  if (lower_dialect_call(l, &call, &result) || lower_kernel_launch(l, &call, &result)) {
     l->kernel->lowered_calls++;
     return result;
   }
