@@ -21,14 +21,15 @@ static void print_list(const Pages *pages, bool as_json) {
 }
 
 /* "technique-pipeline-stages#phase" */
-static bool print_page(const Pages *pages, const char *name, bool code, KcError *error) {
+static bool print_page(const Pages *pages, const Rules *rules, const char *name, bool code,
+                       KcError *error) {
   g_auto(GStrv) parts = g_strsplit(name, "#", 2);
   const Page *page = pages_find(pages, parts[0], error);
   const PageSection *section = NULL;
   if (!page) return false;
   if (parts[1] && !(section = page_section(page, parts[1], error))) return false;
   g_autoptr(GString) text = g_string_new(NULL);
-  page_print(page, section, text);
+  page_print(page, section, rules, text);
   if (code && !page_print_code(page, text, error)) return false;
   fputs(text->str, stdout);
   return true;
@@ -53,12 +54,13 @@ int cmd_page(int argc, char **argv) {
     kc_hint(&error, "`kcheck page --list` lists them");
     return cli_fail(&error);
   }
-  Pages *pages = pages_load(&error);
-  if (!pages) return cli_fail(&error);
-  bool good = true;
-  if (list) print_list(pages, g_strcmp0(format, "json") == 0);
+  Rules *rules = rules_load(&error);
+  Pages *pages = rules ? pages_load(&error) : NULL;
+  bool good = pages != NULL;
+  if (good && list) print_list(pages, g_strcmp0(format, "json") == 0);
   for (char **name = names; good && name && *name; name++)
-    good = print_page(pages, *name, code, &error);
+    good = print_page(pages, rules, *name, code, &error);
   pages_free(pages);
+  rules_free(rules);
   return good ? CLI_CLEAN : cli_fail(&error);
 }

@@ -75,12 +75,12 @@ static bool read_caveat(const Load *load, const KcYaml *item, Page *page) {
   if (!kc_yaml_check_keys(load->path, item, keys, load->error)) return false;
   PageCaveat *caveat = KC_NEW(load->arena, PageCaveat);
   g_ptr_array_add(page->caveats, caveat);
-  caveat->rule = kc_yaml_text(item, "rule", NULL);
   caveat->not_checkable = kc_yaml_text(item, "not_checkable", NULL);
   caveat->evidence = kc_yaml_text(item, "evidence", NULL);
-  if (!need_text(load, item, "id", &caveat->id) || !need_text(load, item, "text", &caveat->text))
+  if (!need_text(load, item, "id", &caveat->id) || !need_text(load, item, "text", &caveat->text) ||
+      !read_list(load, item, "rule", &caveat->rules))
     return false;
-  if (!caveat->rule == !caveat->not_checkable)
+  if (!*caveat->rules == !caveat->not_checkable)
     return kc_fail(load->error, load->path, item->line, 0,
                    "caveat '%s' needs a rule, or the reason why none can check it", caveat->id);
   return true;

@@ -6,6 +6,7 @@
 #include <glib.h>
 #include <jansson.h>
 
+#include "rules/rules.h"
 #include "support/error.h"
 
 typedef struct PageSection {
@@ -16,7 +17,7 @@ typedef struct PageSection {
 
 typedef struct PageCaveat { /* something to watch for, and who watches */
   const char *id, *text;
-  const char *rule;          /* id of the rule that checks it, or NULL */
+  const char *const *rules;  /* ids of the rules that check it; empty: none can */
   const char *not_checkable; /* why no static check can see it, or NULL */
   const char *evidence;      /* or NULL */
 } PageCaveat;
@@ -44,9 +45,9 @@ const Page *pages_find(const Pages *pages, const char *id, KcError *error);
 /* Its section with that anchor; NULL with a suggestion in `error`. */
 const PageSection *page_section(const Page *page, const char *anchor, KcError *error);
 
-/* The page for a terminal of 80 columns: paragraphs filled, tables and code as they stand. With
- * `section` only that section. */
-void page_print(const Page *page, const PageSection *section, GString *out);
+/* The page for a terminal of 80 columns: paragraphs filled, tables and code as they stand, its
+ * caveats and the rules that lead to it at the end. With `section` only that section. */
+void page_print(const Page *page, const PageSection *section, const Rules *rules, GString *out);
 /* Appends the files that `page->code` names; fails when one is not there. */
 bool page_print_code(const Page *page, GString *out, KcError *error);
 /* "id  title", one a line by type, or as JSON {"pages": [...]}. */

@@ -75,14 +75,25 @@ static void print_caveats(const Page *page, GString *out) {
   g_string_append(out, "\nCaveats\n-------\n");
   for (guint i = 0; i < page->caveats->len; i++) {
     const PageCaveat *c = page->caveats->pdata[i];
-    g_autofree char *line =
-        c->rule ? g_strdup_printf("%s (%s)", c->text, c->rule)
-                : g_strdup_printf("%s (not checked: %s)", c->text, c->not_checkable);
+    g_autofree char *checks = g_strjoinv(", ", (char **)c->rules);
+    g_autofree char *line = c->not_checkable
+                                ? g_strdup_printf("%s (not checked: %s)", c->text, c->not_checkable)
+                                : g_strdup_printf("%s (%s)", c->text, checks);
     fill_append(out, line, "- ", "  ");
   }
 }
 
-void page_print(const Page *page, const PageSection *section, GString *out) {
+static void print_rules(const Page *page, const Rules *rules, GString *out) {
+  g_autoptr(GPtrArray) ids = g_ptr_array_new();
+  const GPtrArray *all = rules_all(rules);
+  for (guint i = 0; i < all->len; i++)
+    if (strcmp(((const Rule *)all->pdata[i])->page, page->id) == 0)
+      g_ptr_array_add(ids, ((const Rule *)all->pdata[i])->id);
+  g_ptr_array_add(ids, NULL);
+  print_list(out, "rules", (const char *const *)ids->pdata);
+}
+
+void page_print(const Page *page, const PageSection *section, const Rules *rules, GString *out) {
   if (section) {
     g_string_append_printf(out, "%s: %s\n", page->id, section->title);
     print_text(section->text + strspn(section->text, "\n"), out);
@@ -93,6 +104,7 @@ void page_print(const Page *page, const PageSection *section, GString *out) {
     print_section(page->sections->pdata[i], out);
   print_caveats(page, out);
   g_string_append_c(out, '\n');
+  print_rules(page, rules, out);
   print_list(out, "sources", page->sources);
   print_list(out, "needs", page->prerequisites);
   print_list(out, "related", page->related);

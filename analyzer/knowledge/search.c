@@ -51,8 +51,7 @@ static bool page_wanted(const Page *page, const Rules *rules, const SearchQuery 
   const Rule *rule = rules_find(rules, query->rule, NULL);
   if (rule && strcmp(rule->page, page->id) == 0) return true;
   for (guint i = 0; i < page->caveats->len; i++)
-    if (g_strcmp0(((const PageCaveat *)page->caveats->pdata[i])->rule, query->rule) == 0)
-      return true;
+    if (is_in(query->rule, ((const PageCaveat *)page->caveats->pdata[i])->rules)) return true;
   return false;
 }
 
@@ -177,7 +176,7 @@ static guint words_in(const Entry *entry, char *const *words) {
   return count;
 }
 
-static GPtrArray *rank(const GPtrArray *entries, char *const *words, guint limit) {
+static GPtrArray *rank(const GPtrArray *entries, char *const *words, const SearchQuery *query) {
   g_autofree double *values = rareness(entries, words);
   GPtrArray *hits = g_ptr_array_new_with_free_func(hit_free);
   guint most = 0;
@@ -188,12 +187,15 @@ static GPtrArray *rank(const GPtrArray *entries, char *const *words, guint limit
     if (words_in(entry, words) < most || (*words && most == 0)) continue;
     SearchHit *hit = g_new0(SearchHit, 1);
     *hit = (SearchHit){entry->id, entry->anchor, entry->title, entry->is_rule, 0, NULL};
+    /* Asked for by its id, the rule itself comes before the pages about it. */
+    if (query->rule && entry->is_rule) hit->score = 1000;
     for (guint w = 0; words[w]; w++)
       hit->score += values[w] * weight_in(entry, words[w]);
     hit->excerpt = excerpt(entry->text, words);
     g_ptr_array_add(hits, hit);
   }
   g_ptr_array_sort(hits, by_score);
+  guint limit = query->limit ? query->limit : DEFAULT_LIMIT;
   if (hits->len > limit) g_ptr_array_set_size(hits, (gint)limit);
   return hits;
 }
@@ -206,7 +208,7 @@ GPtrArray *search(const Pages *pages, const Rules *rules, const SearchQuery *que
   for (guint i = 0; i < all_rules->len; i++)
     if (rule_wanted(all_rules->pdata[i], query)) add_rule(entries, all_rules->pdata[i]);
   g_auto(GStrv) words = normal_words(query->words);
-  return rank(entries, words, query->limit ? query->limit : DEFAULT_LIMIT);
+  return rank(entries, words, query);
 }
 
 void search_print(const GPtrArray *hits, GString *out) {
