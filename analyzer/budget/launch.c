@@ -125,13 +125,15 @@ static void check_pair(const Budget *b, const BudgetLaunch *launch) {
   bool known = b->kernel->cluster_dims[0] > 0 || (launch && (!launch->extended || size > 0));
   if (!known || (launch && launch->directive && size == 0)) return;
   if (size > 0 && size % 2 == 0) return;
+  IrViolation *v;
   if (size > 1)
-    ir_violation(b->violations, "tcgen05-pair-without-cluster", b->kernel, insn->where,
-                 "cta_group::2 in a cluster of %" G_GINT64_FORMAT " CTAs, an odd number", size);
+    v = ir_violation(b->violations, "tcgen05-pair-without-cluster", b->kernel, insn->where,
+                     "cta_group::2 in a cluster of %" G_GINT64_FORMAT " CTAs, an odd number", size);
   else
-    ir_violation(b->violations, "tcgen05-pair-without-cluster", b->kernel, insn->where,
-                 "cta_group::2 works on two CTAs of a cluster, %s runs without clusters",
-                 b->kernel->name);
+    v = ir_violation(b->violations, "tcgen05-pair-without-cluster", b->kernel, insn->where,
+                     "cta_group::2 works on two CTAs of a cluster, %s runs without clusters",
+                     b->kernel->name);
+  if (launch) ir_violation_related(b->violations, v, launch->where, "launched here");
 }
 
 /* Grids of one CTA for each SM of a known card: H100, H200, B200, B300. */

@@ -83,6 +83,22 @@ static bool asm_guards_accesses(const IrKernel *kernel, const IrAsm *statement, 
   return false;
 }
 
+/* Where the asm is written: the front end places what a macro expands to at the use of the macro,
+ * but its definition is what must change. */
+static uint32_t written_at(const SourceCheck *check, const IrAsm *statement) {
+  SourceMap *map = (SourceMap *)&check->program->sources;
+  SourceRange range = map->stacks.items[statement->where].range;
+  SourceText text = source_text(check->program, range.file);
+  size_t at = source_offset(text, range.line, range.column), begin = at, end = at;
+  if (!source_next_word(text, text.length, &end, &begin) || begin != at) return statement->where;
+  g_autofree char *word = g_strndup(text.text + begin, end - begin);
+  if (!source_find_define(text, word, &at)) return statement->where;
+  range.line = range.end_line = source_line_of(text, at);
+  range.column = (uint32_t)(at - source_offset(text, range.line, 1)) + 1;
+  range.end_column = range.column + (uint32_t)strlen(word);
+  return source_stack(map, range, 0, NULL);
+}
+
 static void check_clobber(SourceCheck *check, const IrKernel *kernel, const IrAsm *statement) {
   if (statement->memory_clobber) return; /* this alone keeps accesses on their side */
   const char *lacks = is_volatile(statement) ? "has no \"memory\" clobber"
@@ -90,13 +106,13 @@ static void check_clobber(SourceCheck *check, const IrKernel *kernel, const IrAs
   for (int i = 0; i < statement->ninsns; i++) {
     const PtxInsn *insn = &statement->insns[i];
     if (is_insn(insn, "griddepcontrol", "wait")) {
-      source_once(check, "pdl-asm-memory-clobber", kernel, statement->where,
+      source_once(check, "pdl-asm-memory-clobber", kernel, written_at(check, statement),
                   "the asm of griddepcontrol.wait %s: loads may move above it", lacks);
       return;
     }
     Side side = ordering_side(insn);
     if (side == SIDE_NONE || !asm_guards_accesses(kernel, statement, side)) continue;
-    source_once(check, "mbarrier-asm-memory-clobber", kernel, statement->where,
+    source_once(check, "mbarrier-asm-memory-clobber", kernel, written_at(check, statement),
                 "the asm of %s %s: accesses to shared memory %s may move across it", insn->text,
                 lacks, side == SIDE_AFTER ? "after it" : "before it");
     return;

@@ -57,6 +57,8 @@ uint32_t source_line_of(SourceText text, size_t offset);
 bool source_body(SourceText text, size_t name, size_t *open, size_t *close);
 /* The body of a function called `name`, anywhere in the text. */
 bool source_find_body(SourceText text, const char *name, size_t *open, size_t *close);
+/* The name in `#define name ...`. */
+bool source_find_define(SourceText text, const char *name, size_t *at);
 /* Calls `visit` with the name of everything that is called between two offsets; stops at false. */
 void source_each_call(SourceText text, size_t begin, size_t end,
                       bool (*visit)(const char *name, void *user), void *user);

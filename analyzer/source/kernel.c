@@ -1,5 +1,8 @@
 /* What the instructions of a kernel say without a run: calls beside wgmma, how tensor maps come in,
  * loops that poll, mma.sync where the target has more. */
+#include <string.h>
+
+#include "ptx/ptx.h"
 #include "source/internal.h"
 
 /* ---- calls beside wgmma (ptxas C7509, C7510) ---- */
@@ -16,13 +19,14 @@ static void check_calls(SourceCheck *check, const IrKernel *kernel) {
 
 /* ---- tensor maps (PTX ISA 9.7.9.27: .param, .const or .global) ---- */
 
-static bool copies_tensors(const IrKernel *kernel) {
+static const IrInsn *tensor_copy(const IrKernel *kernel) {
   static const IrEvent events[] = {IR_EV_bulk_tensor_load, IR_EV_bulk_tensor_store,
                                    IR_EV_bulk_tensor_reduce, IR_EV_bulk_tensor_prefetch,
                                    IR_EV_prefetch_tensormap};
-  for (size_t i = 0; i < G_N_ELEMENTS(events); i++)
-    if (source_find_event(kernel, events[i])) return true;
-  return false;
+  const IrInsn *first = NULL;
+  for (size_t i = 0; i < G_N_ELEMENTS(events) && !first; i++)
+    first = source_find_event(kernel, events[i]);
+  return first;
 }
 
 static bool holds_tensor_map(const IrParam *param) {
@@ -32,15 +36,18 @@ static bool holds_tensor_map(const IrParam *param) {
 }
 
 static void check_tensor_maps(SourceCheck *check, const IrKernel *kernel) {
-  if (!copies_tensors(kernel)) return;
+  const IrInsn *copy = tensor_copy(kernel);
+  if (!copy) return;
   for (int i = 0; i < kernel->params.count; i++) {
     const IrParam *param = &kernel->params.items[i];
     if (param->grid_constant || !holds_tensor_map(param)) continue;
-    source_once(check, "tma-descriptor-not-grid-constant", kernel,
-                param->where ? param->where : kernel->where,
-                "the tensor map %s is passed by value without const __grid_constant__: TMA gets "
-                "the address of a copy in local memory",
-                param->name);
+    IrViolation *v = source_once(
+        check, "tma-descriptor-not-grid-constant", kernel,
+        param->where ? param->where : kernel->where,
+        "the tensor map %s is passed by value without const __grid_constant__: TMA gets "
+        "the address of a copy in local memory",
+        param->name);
+    if (v) ir_violation_related(check->violations, v, copy->where, "the tensor copy");
   }
 }
 
@@ -66,20 +73,32 @@ static void check_polling(SourceCheck *check, const IrKernel *kernel) {
 
 /* ---- mma.sync where there is more ---- */
 
-static bool in_loop(const IrKernel *kernel, int index) {
-  for (int i = index; i < kernel->insns.count; i++)
-    if (kernel->insns.items[i].op == IR_branch && kernel->insns.items[i].target <= index)
-      return true;
+/* Whether an instruction at `where` stands in a loop. */
+static bool in_loop(const IrKernel *kernel, uint32_t where) {
+  for (int i = 0; i < kernel->insns.count; i++) {
+    if (kernel->insns.items[i].where != where) continue;
+    for (int j = i; j < kernel->insns.count; j++)
+      if (kernel->insns.items[j].op == IR_branch && kernel->insns.items[j].target <= i) return true;
+  }
   return false;
 }
 
+/* The first mma.sync of the kernel: an ordinary computation to the IR, so found in the asm. */
+static const IrAsm *mma_sync(const IrKernel *kernel) {
+  for (int i = 0; i < kernel->asms.count; i++)
+    for (int j = 0; j < kernel->asms.items[i].ninsns; j++)
+      if (strcmp(kernel->asms.items[i].insns[j].opcode, "mma") == 0) return &kernel->asms.items[i];
+  return NULL;
+}
+
 static void check_mma_sync(SourceCheck *check, const IrKernel *kernel) {
+  enum { SMALL_BLOCK = 128 };
   const Arch *arch = check->arch;
   if ((!arch->has_wgmma && !arch->has_tcgen05) || source_find_event(kernel, IR_EV_wgmma_mma) ||
-      source_find_event(kernel, IR_EV_tcgen05_mma) || kernel->max_threads < 128)
+      source_find_event(kernel, IR_EV_tcgen05_mma) || kernel->max_threads < SMALL_BLOCK)
     return;
-  const IrInsn *mma = source_find_event(kernel, IR_EV_mma_sync);
-  if (!mma || !in_loop(kernel, (int)(mma - kernel->insns.items))) return;
+  const IrAsm *mma = mma_sync(kernel);
+  if (!mma || !in_loop(kernel, mma->where)) return;
   source_once(check, "perf-mma-sync-on-wgmma-target", kernel, mma->where,
               "%s multiplies with mma.sync only; %s has %s", kernel->name, arch->name,
               arch->has_wgmma ? "wgmma" : "tcgen05.mma");

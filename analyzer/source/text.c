@@ -141,3 +141,20 @@ bool source_contains(SourceText text, size_t begin, size_t end, const char *word
   if (begin >= end || end > text.length) return false;
   return g_strstr_len(text.text + begin, (gssize)(end - begin), word) != NULL;
 }
+
+bool source_find_define(SourceText text, const char *name, size_t *at) {
+  size_t length = strlen(name);
+  for (size_t line = 0; line < text.length; line = skip_until(text, line, "\n")) {
+    const char *p = text.text + line, *end = text.text + text.length;
+    while (p < end && (*p == ' ' || *p == '\t' || *p == '#'))
+      p++;
+    if ((size_t)(end - p) < 7 + length || strncmp(p, "define", 6) != 0) continue;
+    for (p += 6; p < end && (*p == ' ' || *p == '\t');)
+      p++;
+    if ((size_t)(end - p) <= length || strncmp(p, name, length) != 0 || is_word(p[length]))
+      continue;
+    *at = (size_t)(p - text.text);
+    return true;
+  }
+  return false;
+}
