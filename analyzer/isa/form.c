@@ -37,6 +37,7 @@ char isa_order_of(const char *modifier) {
         (modifier[length] == '\0' || modifier[length] == ':'))
       return 's';
   }
+  if (strcmp(modifier, "row") == 0 || strcmp(modifier, "col") == 0) return 'l';
   const char *at = modifier;
   if (strncmp(at, "ue", 2) == 0 && isdigit((unsigned char)at[2])) return 't';
   if (*at == 'e' && isdigit((unsigned char)at[1])) return 't';
@@ -104,6 +105,10 @@ static bool parse_plain(Reader *reader, IsaOperand *operand) {
   blanks(reader);
   operand->role = word(reader, ":,]}|?!; ");
   if (!take(reader, ':')) return fail(reader, "expected ':' after the role of an operand");
+  if (*reader->at == '*') {
+    reader->at++;
+    operand->any = true;
+  }
   while (isalnum((unsigned char)*reader->at) || *reader->at == '_' || *reader->at == '/') {
     if (isdigit((unsigned char)*reader->at)) {
       operand->widths |= (int)strtol(reader->at, (char **)&reader->at, 10);

@@ -11,7 +11,7 @@ bool isa_parse_form(KcArena *arena, const char *text, IsaForm *form, const char 
 bool isa_choice_fits(const char *choice, const char *modifier);
 /* Whether `value` lies in `range`. */
 bool isa_in_range(const char *range, int64_t value);
-/* 's', 't' or 0: whether the order of a modifier matters. */
+/* 's' (state space), 't' (type), 'l' (layout): these keep their order among themselves; else 0. */
 char isa_order_of(const char *modifier);
 
 #endif

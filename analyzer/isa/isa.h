@@ -34,6 +34,7 @@ typedef struct IsaArg {
   char cls; /* 'b', 'u', 's', 'f', or 0: unknown */
   bool negated;
   int64_t value; /* immediates; offset of an address */
+  double real;   /* float literals */
   const struct IsaArg *list;
   int count;
 } IsaArg;
@@ -44,7 +45,7 @@ typedef struct IsaSlot { /* one position of a mnemonic behind its name */
   const char *const *choices;
   int nchoices;
   int group;  /* slots of one optional group are all present or all absent; 0: required */
-  char order; /* 's' state spaces and 't' types keep their order; 0: anywhere */
+  char order; /* 's' state spaces, 't' types, 'l' layouts keep their order; 0: anywhere */
 } IsaSlot;
 
 enum {
@@ -64,8 +65,10 @@ typedef struct IsaOperand {
   int accepts;       /* ISA_ACCEPT_... */
   int widths;        /* bit mask of register widths in bits (8 | 16 | 32 | 64 | 128); 0: any */
   bool any_class;    /* registers declared as float are welcome too */
-  const char *range; /* of immediates: "0..15", "32..512/32", "4|8|16", "0..size"; NULL: any */
+  const char *range; /* of immediates: "0..15", "32..512/32", "4|8|16", "0..size"; of float literals
+                        "0..1" leaves out 0; NULL: any */
   const char *count; /* vectors: "4", "n/2", "num*2"; NULL: any */
+  bool any;          /* written `role:*`: not judged */
   bool bare;         /* addresses: brackets may be missing */
   bool optional;
   const char *when;              /* present exactly when the modifier is; NULL: always */

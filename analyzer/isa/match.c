@@ -54,12 +54,12 @@ static bool fill_slots(Match *match) {
   char name[96];
   full_name(form, name, sizeof name);
   bool filled[MAX_MODIFIERS] = {false};
-  int last[2] = {-1, -1}; /* spaces, types: the slot filled last */
+  int last[3] = {-1, -1, -1}; /* spaces, types, layouts: the slot filled last */
   bool good = true;
   for (int i = form->nname - 1; i < call->nmodifiers; i++) {
     const char *modifier = call->modifiers[i];
     char order = isa_order_of(modifier);
-    int *floor = order == 's' ? &last[0] : order == 't' ? &last[1] : NULL;
+    int *floor = order == 's' ? &last[0] : order == 't' ? &last[1] : order == 'l' ? &last[2] : NULL;
     int found = -1;
     for (int j = 0; j < form->nslots && j < MAX_MODIFIERS && found < 0; j++)
       if (!filled[j] && (!floor || j > *floor) && slot_takes(&form->slots[j], modifier)) found = j;
@@ -169,7 +169,8 @@ static const char *range_text(const char *range, char *out, size_t size) {
 static const char *kind_text(const IsaArg *arg, char *out, size_t size) {
   switch (arg->kind) {
   case ISA_ARG_REGISTER:
-    snprintf(out, size, arg->bits ? "a %d-bit register" : "a register", arg->bits);
+    snprintf(out, size, arg->bits ? "a %d-bit %sregister" : "a register", arg->bits,
+             arg->cls == 'f' ? "float " : "");
     break;
   case ISA_ARG_PREDICATE: return "a predicate";
   case ISA_ARG_IMMEDIATE: snprintf(out, size, "the constant %lld", (long long)arg->value); break;
@@ -265,6 +266,20 @@ static bool resolve_range(const Match *match, const char *range, char *out, size
   return false;
 }
 
+static bool accepts_float(Match *match, const IsaOperand *operand, const IsaArg *arg, int index) {
+  if (!(operand->accepts & ISA_ACCEPT_FLOAT)) return wrong_kind(match, operand, arg, index);
+  const char *dots = operand->range ? strstr(operand->range, "..") : NULL;
+  if (!dots || match->any_range) return true;
+  double low = strtod(operand->range, NULL), high = strtod(dots + 2, NULL);
+  if (arg->real > low && arg->real <= high) return true;
+  char name[96];
+  full_name(match->form, name, sizeof name);
+  say(match, ISA_OPERAND_RANGE, -1, index,
+      "operand %d of %s is %g; it must be above %g and at most %g", index + 1, name, arg->real, low,
+      high);
+  return false;
+}
+
 static bool accepts_plain(Match *match, const IsaOperand *operand, const IsaArg *arg, int index) {
   switch (arg->kind) {
   case ISA_ARG_UNKNOWN: return true;
@@ -286,8 +301,7 @@ static bool accepts_plain(Match *match, const IsaOperand *operand, const IsaArg 
         name, (long long)arg->value, range_text(bounds, range, sizeof range));
     return false;
   }
-  case ISA_ARG_FLOAT:
-    return (operand->accepts & ISA_ACCEPT_FLOAT) || wrong_kind(match, operand, arg, index);
+  case ISA_ARG_FLOAT: return accepts_float(match, operand, arg, index);
   case ISA_ARG_SINK:
     return (operand->accepts & ISA_ACCEPT_SINK) || wrong_kind(match, operand, arg, index);
   case ISA_ARG_SPECIAL: /* only mov takes one */
@@ -351,7 +365,7 @@ static bool accepts_address(Match *match, const IsaOperand *operand, const IsaAr
 }
 
 static bool accepts(Match *match, const IsaOperand *operand, const IsaArg *arg, int index) {
-  if (arg->kind == ISA_ARG_UNKNOWN) return true;
+  if (arg->kind == ISA_ARG_UNKNOWN || operand->any) return true;
   switch (operand->kind) {
   case ISA_PLAIN: return accepts_plain(match, operand, arg, index);
   case ISA_ADDRESS: return accepts_address(match, operand, arg, index);

@@ -1,5 +1,6 @@
 /* The instruction table's verdict on one instruction, as violations with a caret. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "ptx/lower.h"
@@ -46,6 +47,23 @@ static IsaArg name_arg(PtxLowering *lowering, const PtxOperand *operand) {
                   .cls = type.cls == IR_CLASS_FLOAT ? 'f' : 0};
 }
 
+/* 1.5, 0f3FC00000, 0d3FF8000000000000 */
+static double real_of(const char *text) {
+  if (text[0] == '0' && (text[1] == 'f' || text[1] == 'F')) {
+    uint32_t bits = (uint32_t)strtoul(text + 2, NULL, 16);
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return (double)value;
+  }
+  if (text[0] == '0' && (text[1] == 'd' || text[1] == 'D')) {
+    uint64_t bits = strtoull(text + 2, NULL, 16);
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+  }
+  return strtod(text, NULL);
+}
+
 static IsaArg arg_of(PtxLowering *lowering, const PtxOperand *operand) {
   IsaArg arg = {.kind = ISA_ARG_UNKNOWN};
   switch (operand->kind) {
@@ -56,7 +74,10 @@ static IsaArg arg_of(PtxLowering *lowering, const PtxOperand *operand) {
     arg.kind = ISA_ARG_IMMEDIATE;
     arg.value = operand->negated ? -operand->value : operand->value;
     return arg;
-  case PTX_FLOAT: arg.kind = ISA_ARG_FLOAT; break;
+  case PTX_FLOAT:
+    arg.kind = ISA_ARG_FLOAT;
+    arg.real = real_of(operand->text) * (operand->negated ? -1 : 1);
+    break;
   case PTX_SREG: arg.kind = ISA_ARG_SPECIAL; break;
   case PTX_SINK: arg.kind = ISA_ARG_SINK; break;
   case PTX_ADDRESS:

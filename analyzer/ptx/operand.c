@@ -100,8 +100,8 @@ bool ptx_parse_integer(PtxParser *parser, int64_t *value) {
   if (digits == 0) return false;
   if (used < left && (text[used] == 'U' || text[used] == 'u')) used++;
   if (used < left &&
-      (is_name_char(text[used]) || (text[used] == '.' && base == 10 && used + 1 < left &&
-                                    isdigit((unsigned char)text[used + 1]))))
+      (is_name_char(text[used]) || (text[used] == '.' && (base == 10 || base == 8) &&
+                                    used + 1 < left && isdigit((unsigned char)text[used + 1]))))
     return false;
   parser->position += used;
   *value = (int64_t)(negative ? 0 - number : number);

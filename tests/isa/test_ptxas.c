@@ -31,9 +31,9 @@ typedef struct Sample {
 static const char *const targets[] = {"sm_90a",  "sm_100a", "sm_103a",
                                       "sm_120a", "sm_100f", "sm_110a"};
 
-static const char declarations[] =
-    ".reg .pred p<8>; .reg .b16 h<24>; .reg .b32 r<300>; .reg .b64 l<40>; .reg .b128 q<8>; "
-    ".reg .f32 f<300>; .reg .f64 d<40>;";
+static const char declarations[] = ".reg .pred p<8>; .reg .b8 b<8>; .reg .b16 h<24>; .reg .b32 "
+                                   "r<300>; .reg .b64 l<40>; .reg .b128 q<8>; "
+                                   ".reg .f32 f<300>; .reg .f64 d<40>;";
 
 /* A generator of its own, so that runs are the same everywhere. */
 static uint64_t seed_state = 88172645463325252u;
@@ -117,9 +117,10 @@ static const char *register_of(int bits, char cls) {
   const char *letter = cls == 'f'    ? (bits == 64 ? "d" : "f")
                        : bits == 16  ? "h"
                        : bits == 64  ? "l"
+                       : bits == 8   ? "b"
                        : bits == 128 ? "q"
                                      : "r";
-  g_snprintf(out, 16, "%s%d", letter, random_below(bits == 128 ? 8 : 20));
+  g_snprintf(out, 16, "%s%d", letter, random_below(bits == 128 || bits == 8 ? 8 : 20));
   return out;
 }
 
@@ -358,17 +359,24 @@ static void add(Pool *pool, char *text, bool edited) {
   g_ptr_array_add(pool->samples, sample);
 }
 
+/* Operands that the form leaves to others: what to put there is not known. */
+static bool has_free_operand(const IsaForm *form) {
+  for (int i = 0; i < form->noperands; i++)
+    if (form->operands[i].any) return true;
+  return false;
+}
+
 static void visit_family(const IsaFamily *family, void *user) {
   Pool *pool = user;
   for (int i = 0; i < family->nforms; i++) {
     const IsaForm *form = &family->forms[i];
-    if (!form->complete) continue;
+    if (!form->complete || has_free_operand(form)) continue;
     for (int turn = 0; turn < pool->instances; turn++) {
       Text *text = instance(form, turn);
       add(pool, text_string(text), false);
       for (int edit = 0; edit < pool->edits; edit++) {
         Text *changed = text_copy(text);
-        if (family->complete && random_below(5) < 2)
+        if (family->complete && !form->claims[0] && random_below(5) < 2)
           edit_modifier(changed, family);
         else
           edit_operand(changed);
