@@ -101,6 +101,56 @@ START_TEST(examples_are_there_where_they_matter) {
 }
 END_TEST
 
+/* Every word in an engine's source that looks like a kind ("family-something") is one. */
+static void check_words(const char *path, GRegex *pattern, GString *unknown) {
+  g_autofree char *text = NULL;
+  g_autoptr(GMatchInfo) match = NULL;
+  if (!g_file_get_contents(path, &text, NULL, NULL)) return;
+  for (g_regex_match(pattern, text, 0, &match); g_match_info_matches(match);
+       g_match_info_next(match, NULL)) {
+    g_autofree char *family = g_match_info_fetch(match, 1), *kind = g_match_info_fetch(match, 0);
+    g_autofree char *bare = g_strndup(kind + 1, strlen(kind) - 2);
+    if (rules_is_family(rules, family) && !rules_detecting(rules, bare))
+      g_string_append_printf(unknown, "%s in %s\n", bare, path);
+  }
+}
+
+START_TEST(engines_name_only_known_kinds) {
+  static const char *const engines[] = {"machine", "budget", "source", "ptx", "isa"};
+  g_autoptr(GRegex) pattern = g_regex_new("\"(async-copy|[a-z0-9]+)-[a-z0-9-]+\"", 0, 0, NULL);
+  g_autoptr(GString) unknown = g_string_new(NULL);
+  for (size_t i = 0; i < G_N_ELEMENTS(engines); i++) {
+    g_autofree char *folder = g_build_filename(KCHECK_SOURCE_DIR, "analyzer", engines[i], NULL);
+    GDir *dir = g_dir_open(folder, 0, NULL);
+    ck_assert_ptr_nonnull(dir);
+    for (const char *name; (name = g_dir_read_name(dir));) {
+      g_autofree char *path = g_build_filename(folder, name, NULL);
+      if (g_str_has_suffix(name, ".c")) check_words(path, pattern, unknown);
+    }
+    g_dir_close(dir);
+  }
+  ck_assert_msg(unknown->len == 0, "kinds without a rule:\n%s", unknown->str);
+}
+END_TEST
+
+static void check_instruction_file(const char *path, const char *text, size_t length, void *user) {
+  g_autoptr(GRegex) pattern = g_regex_new("violation: ([a-z0-9-]+)", 0, 0, NULL);
+  g_autoptr(GMatchInfo) match = NULL;
+  (void)length;
+  for (g_regex_match(pattern, text, 0, &match); g_match_info_matches(match);
+       g_match_info_next(match, NULL)) {
+    g_autofree char *kind = g_match_info_fetch(match, 1);
+    if (!rules_detecting(rules, kind)) g_string_append_printf(user, "%s in %s\n", kind, path);
+  }
+}
+
+START_TEST(instruction_table_names_only_known_kinds) {
+  g_autoptr(GString) unknown = g_string_new(NULL);
+  kc_data_each("knowledge/isa/", check_instruction_file, unknown);
+  ck_assert_msg(unknown->len == 0, "kinds without a rule:\n%s", unknown->str);
+}
+END_TEST
+
 START_TEST(kcheck_reports_about_itself) {
   static const char *const own[] = {"kcheck-directive", "kcheck-unused-ignore",
                                     "kcheck-unknown-kind"};
@@ -135,6 +185,8 @@ Suite *test_suite(void) {
   tcase_add_test(tests, every_rule_leads_to_a_page);
   tcase_add_test(tests, every_rule_has_its_words);
   tcase_add_test(tests, examples_are_there_where_they_matter);
+  tcase_add_test(tests, engines_name_only_known_kinds);
+  tcase_add_test(tests, instruction_table_names_only_known_kinds);
   tcase_add_test(tests, kcheck_reports_about_itself);
   tcase_add_test(tests, kinds_and_families_are_found);
   tcase_add_test(tests, unknown_rules_get_a_suggestion);
