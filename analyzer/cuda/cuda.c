@@ -195,6 +195,7 @@ static void lower_kernel(Load *load, CXCursor function, bool pattern, bool lost)
   for (int i = 0; i < load->stage_names.count; i++)
     KC_PUSH(load->arena, kernel->stage_constants, load->stage_names.items[i]);
   note_front_end(load, function, kernel);
+  unit_asm_prepare(&load->unit, function);
   if (lost || !lower_function(&load->unit, function, kernel)) {
     kernel->body_lost = true;
     const char *pattern_error = NULL;
@@ -227,6 +228,7 @@ static void lower_all(Load *load) {
     IrKernel *host = ir_kernel_new(load->unit.program, "", true);
     describe_kernel(&load->unit, found.hosts.items[i], host);
     note_front_end(load, found.hosts.items[i], host);
+    unit_asm_prepare(&load->unit, found.hosts.items[i]);
     if (!lower_function(&load->unit, found.hosts.items[i], host)) host->body_lost = true;
   }
 }

@@ -248,6 +248,23 @@ static const char *find_toolkit(KcArena *arena) {
   return NULL;
 }
 
+/* Whether the toolkit (or the host's C++ library, which comes with it) could have a header that the
+ * embedded set lacks, or the errors could come from the embedded set. */
+static bool toolkit_may_help(const CudaParse *parse) {
+  if (parse->errors > 0) return true;
+  static const char *const PLACES[] = {"include", "include/cccl"};
+  for (int i = 0; i < parse->missing.count; i++) {
+    const char *header = parse->missing.items[i];
+    for (size_t j = 0; j < G_N_ELEMENTS(PLACES); j++) {
+      g_autofree char *path = g_build_filename(parse->toolkit_path, PLACES[j], header, NULL);
+      if (g_file_test(path, G_FILE_TEST_EXISTS)) return true;
+    }
+    g_autofree char *host = g_build_filename("/usr/include", header, NULL);
+    if (!strpbrk(header, "./") || g_file_test(host, G_FILE_TEST_EXISTS)) return true;
+  }
+  return false;
+}
+
 /* Parses again with the toolkit; keeps the embedded parse when the toolkit does no better. */
 static bool try_toolkit(CudaParse *parse, const char *path, const CudaOptions *options,
                         KcError *error) {
@@ -287,7 +304,8 @@ bool parse_file(CudaParse *parse, const char *path, const CudaOptions *options, 
   if (!parse_and_repair(parse, path, options, false, error)) return false;
   if (parse->missing.count == 0 && parse->errors == 0) return true;
   parse->toolkit_path = find_toolkit(parse->edits.arena);
-  return !parse->toolkit_path || try_toolkit(parse, path, options, error);
+  return !parse->toolkit_path || !toolkit_may_help(parse) ||
+         try_toolkit(parse, path, options, error);
 }
 
 bool parse_again(CudaParse *parse, const char *path, const CudaOptions *options, KcError *error) {

@@ -180,9 +180,35 @@ static int insert_commas(EditSet *set, EditedFile *file, AsmText statement) {
   return added;
 }
 
+/* libclang before 19 places an error of a macro's body at the macro's use: look into the definition
+ * of the name that stands at `offset`, when it is in the same file. */
+static bool find_asm_of_macro(const EditedFile *file, size_t offset, AsmText *out) {
+  size_t end = offset;
+  while (end < file->length && is_word(file->original[end]))
+    end++;
+  if (end == offset) return false;
+  g_autofree char *pattern = g_strdup_printf("^[ \\t]*#[ \\t]*define[ \\t]+%.*s\\b",
+                                             (int)(end - offset), file->original + offset);
+  g_autoptr(GRegex) regex = g_regex_new(pattern, G_REGEX_MULTILINE | G_REGEX_RAW, 0, NULL);
+  g_autoptr(GMatchInfo) match = NULL;
+  gint from = 0, to = 0;
+  if (!regex ||
+      !g_regex_match_full(regex, file->original, (gssize)file->length, 0, 0, &match, NULL) ||
+      !g_match_info_fetch_pos(match, 0, &from, &to))
+    return false;
+  for (size_t at = (size_t)to; at < file->length; at++) {
+    if (file->original[at] == '\n' && file->original[at - 1] != '\\') return false;
+    if (is_asm(file->original, file->length, at))
+      return find_asm_text(file->original, file->length, at + 3, out);
+  }
+  return false;
+}
+
 static int repair_asm(EditSet *set, EditedFile *file, size_t offset) {
   AsmText statement;
-  if (!find_asm_text(file->original, file->length, offset, &statement)) return 0;
+  if (!find_asm_text(file->original, file->length, offset, &statement) &&
+      !find_asm_of_macro(file, offset, &statement))
+    return 0;
   return double_percents(set, file, statement) + insert_commas(set, file, statement);
 }
 
@@ -223,7 +249,8 @@ static int repair_one(const Clang *clang, CXTranslationUnit tu, EditSet *edits,
   bool no_template = g_str_has_prefix(message, "missing 'template' keyword") ||
                      g_str_has_prefix(message, "use 'template' keyword");
   bool no_typename = g_str_has_prefix(message, "missing 'typename'");
-  bool misplaced = g_str_has_prefix(message, "'alignas' attribute cannot be applied to types");
+  bool misplaced = g_str_has_prefix(message, "'alignas' attribute cannot be applied to types") ||
+                   strcmp(message, "an attribute list cannot appear here") == 0;
   clang->disposeString(spelling);
   if (!in_asm && !comma && !no_template && !no_typename && !misplaced) return 0;
   CXFile file = NULL;

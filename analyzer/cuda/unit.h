@@ -117,6 +117,9 @@ typedef struct CudaAsm {
   PtxTextMap map; /* empty when the text is made by a macro */
 } CudaAsm;
 
+/* Before a function is lowered: lets libclang before CLANG_ASM_API find the asm statements of it
+ * and of all functions it refers to. Nothing to do with later versions. */
+void unit_asm_prepare(CudaUnit *unit, CXCursor function);
 /* The parts of a GCCAsmStmt cursor. False (with `why`) when they can't be had. */
 bool unit_asm(CudaUnit *unit, CXCursor statement, CudaAsm *out, const char **why);
 

@@ -253,22 +253,36 @@ static bool asm_from_api(CudaUnit *unit, CXCursor statement, CudaAsm *out, const
 
 /* ---- before libclang 21: the printed function ---- */
 
+/* The asm statements of one function in order, and the printed text of each. libclang forgets the
+ * function of a statement that is reached step by step: statements are found by their address in
+ * the AST (data[1] of the cursor). */
 typedef struct PrintedFunction {
   CXCursor function;
-  CursorList statements;      /* its asm statements in order */
-  KC_VEC(const char *) texts; /* the printed `asm ...(...)` of each, from the parenthesis on */
+  KC_VEC(const void *) statements;
+  KC_VEC(const char *) texts; /* behind the word asm */
   struct PrintedFunction *next;
 } PrintedFunction;
 
 typedef struct FindAsm {
-  KcArena *arena;
-  CursorList list;
+  CudaUnit *unit;
+  PrintedFunction *printed;
+  CursorList *queue; /* functions that the body refers to */
 } FindAsm;
 
 static CXChildVisitResult find_asm(CXCursor cursor, CXCursor parent, CXClientData data) {
   (void)parent;
   FindAsm *find = data;
-  if (cursor.kind == CXCursor_GCCAsmStmt) KC_PUSH(find->arena, find->list, cursor);
+  const Clang *clang = find->unit->clang;
+  if (cursor.kind == CXCursor_GCCAsmStmt)
+    KC_PUSH(find->unit->arena, find->printed->statements, cursor.data[1]);
+  if (cursor.kind == CXCursor_DeclRefExpr || cursor.kind == CXCursor_MemberRefExpr ||
+      cursor.kind == CXCursor_CallExpr) {
+    CXCursor callee = clang->getCursorDefinition(clang->getCursorReferenced(cursor));
+    if (callee.kind == CXCursor_FunctionDecl || callee.kind == CXCursor_CXXMethod ||
+        callee.kind == CXCursor_Constructor || callee.kind == CXCursor_Destructor ||
+        callee.kind == CXCursor_ConversionFunction)
+      KC_PUSH(find->unit->arena, *find->queue, callee);
+  }
   return CXChildVisit_Recurse;
 }
 
@@ -280,19 +294,11 @@ static const char *skip_literal(const char *at) {
   return *at ? at + 1 : at;
 }
 
-static PrintedFunction *printed_function(CudaUnit *unit, CXCursor function) {
+/* Finds where the asm statements of the printed function begin. */
+static void read_printed(CudaUnit *unit, PrintedFunction *printed) {
   const Clang *clang = unit->clang;
-  for (PrintedFunction *p = unit->printed; p; p = p->next)
-    if (clang->equalCursors(p->function, function)) return p;
-  PrintedFunction *printed = KC_NEW(unit->arena, PrintedFunction);
-  printed->function = function;
-  printed->next = unit->printed;
-  unit->printed = printed;
-  FindAsm find = {.arena = unit->arena};
-  clang->visitChildren(function, find_asm, &find);
-  printed->statements = find.list;
-  CXPrintingPolicy policy = clang->getCursorPrintingPolicy(function);
-  const char *text = unit_string(unit, clang->getCursorPrettyPrinted(function, policy));
+  CXPrintingPolicy policy = clang->getCursorPrintingPolicy(printed->function);
+  const char *text = unit_string(unit, clang->getCursorPrettyPrinted(printed->function, policy));
   clang->PrintingPolicy_dispose(policy);
   for (const char *at = text; *at;) {
     bool word = (at == text || !(g_ascii_isalnum(at[-1]) || at[-1] == '_')) &&
@@ -300,7 +306,28 @@ static PrintedFunction *printed_function(CudaUnit *unit, CXCursor function) {
     if (word) KC_PUSH(unit->arena, printed->texts, at + 3);
     at = *at == '"' || *at == '\'' ? skip_literal(at) : at + 1;
   }
-  return printed;
+}
+
+static bool is_prepared(CudaUnit *unit, CXCursor function) {
+  for (PrintedFunction *p = unit->printed; p; p = p->next)
+    if (unit->clang->equalCursors(p->function, function)) return true;
+  return false;
+}
+
+void unit_asm_prepare(CudaUnit *unit, CXCursor function) {
+  if (unit->clang->Cursor_getGCCAssemblyTemplate) return;
+  CursorList queue = {0};
+  KC_PUSH(unit->arena, queue, function);
+  for (int i = 0; i < queue.count; i++) {
+    if (is_prepared(unit, queue.items[i])) continue;
+    PrintedFunction *printed = KC_NEW(unit->arena, PrintedFunction);
+    printed->function = queue.items[i];
+    printed->next = unit->printed;
+    unit->printed = printed;
+    FindAsm find = {unit, printed, &queue};
+    unit->clang->visitChildren(printed->function, find_asm, &find);
+    if (printed->statements.count) read_printed(unit, printed);
+  }
 }
 
 /* Appends the decoded literals at `*at` (adjacent ones are one string); moves `*at` behind them. */
@@ -433,23 +460,12 @@ static bool parse_printed(CudaUnit *unit, CXCursor statement, const char *text, 
 }
 
 static bool asm_from_print(CudaUnit *unit, CXCursor statement, CudaAsm *out, const char **why) {
-  const Clang *clang = unit->clang;
-  CXCursor function = clang->getCursorSemanticParent(statement);
-  if (unit_is_null(function)) {
-    *why = "an asm statement outside a function";
-    return false;
-  }
-  PrintedFunction *printed = printed_function(unit, function);
-  if (printed->texts.count != printed->statements.count) {
-    *why = "asm statements that libclang before 21 does not show (clang's print of the function "
-           "does not match)";
-    return false;
-  }
-  for (int i = 0; i < printed->statements.count; i++)
-    if (clang->equalCursors(printed->statements.items[i], statement) &&
-        parse_printed(unit, statement, printed->texts.items[i], out))
-      return true;
   *why = "an asm statement that libclang before 21 does not show";
+  for (PrintedFunction *printed = unit->printed; printed; printed = printed->next)
+    for (int i = 0; i < printed->statements.count; i++)
+      if (printed->statements.items[i] == statement.data[1])
+        return printed->texts.count == printed->statements.count &&
+               parse_printed(unit, statement, printed->texts.items[i], out);
   return false;
 }
 
