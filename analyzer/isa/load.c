@@ -77,12 +77,16 @@ static void read_group(KcArena *arena, const char *path, const KcYaml *node, Isa
   shared.advise_targets = strings(arena, path, kc_yaml_get(advise, "targets"));
   shared.advise_violation = kc_yaml_text(advise, "violation", NULL);
   const KcYaml *list = kc_yaml_get(node, "forms");
-  for (int i = 0; list && i < list->count; i++) {
+  if (!list || !list->text) broken(path, node->line, "a group needs `forms: |` and a form a line");
+  int line = list->line;
+  for (const char *at = list->text; *at; line++) {
+    size_t length = strcspn(at, "\n");
+    const char *text = kc_strndup(arena, at, length);
+    at += length + (at[length] == '\n');
     IsaForm form = shared;
-    form.line = list->items[i]->line;
+    form.line = line + 1;
     const char *problem = NULL;
-    if (!list->items[i]->text || !isa_parse_form(arena, list->items[i]->text, &form, &problem))
-      broken(path, form.line, problem ? problem : "a form is a string");
+    if (!isa_parse_form(arena, text, &form, &problem)) broken(path, form.line, problem);
     if (family->nforms == *capacity) {
       int larger = *capacity ? *capacity * 2 : 16;
       *forms = kc_grow(arena, *forms, sizeof **forms * (size_t)*capacity,
