@@ -137,8 +137,21 @@ static void keep_diagnostic(Load *load, CXDiagnostic diagnostic) {
             (int)range.column, "%s", message);
 }
 
+/* libclang before 21 works, but not as well: the report says which was used. */
+static void note_version(Load *load) {
+  if (load->clang.version >= CLANG_ASM_API) return;
+  IrDiagnostic entry = {.text =
+                            kc_printf(load->arena,
+                                      "libclang %d (%s) does not show asm statements: they were "
+                                      "read from its print of each function; version %d or "
+                                      "later reads them fully",
+                                      load->clang.version, load->clang.path, CLANG_ASM_API)};
+  KC_PUSH(load->arena, load->unit.program->diagnostics, entry);
+}
+
 static bool keep_diagnostics(Load *load) {
   const Clang *clang = &load->clang;
+  note_version(load);
   unsigned count = clang->getNumDiagnostics(load->unit.tu);
   for (unsigned i = 0; i < count; i++) {
     CXDiagnostic diagnostic = clang->getDiagnostic(load->unit.tu, i);
@@ -180,12 +193,6 @@ static void note_front_end(Load *load, CXCursor function, IrKernel *kernel) {
   for (int i = 0; i < load->parse.missing.count; i++)
     add_note(load, kernel, 0, false,
              kc_printf(load->arena, "the header %s was not found", load->parse.missing.items[i]));
-  if (load->clang.version < CLANG_ASM_API && !kernel->is_host)
-    add_note(load, kernel, 0, false,
-             kc_printf(load->arena,
-                       "libclang %d does not show asm statements; they were read from its print of "
-                       "the function (install libclang %d or later)",
-                       load->clang.version, CLANG_ASM_API));
 }
 
 static void lower_kernel(Load *load, CXCursor function, bool pattern, bool lost) {
