@@ -13,7 +13,7 @@ typedef struct Landing { /* posted: the bytes land */
   int64_t bytes;
   Clock *known;
   Access *access;
-  const IrInsn *insn;
+  MbarCopy place;
   uint32_t base; /* of the barrier when the copy was issued: it may be initialised again */
 } Landing;
 
@@ -21,8 +21,9 @@ static void land(Machine *machine, void *user) {
   Landing *l = user;
   Protocol *p = protocol_of(machine);
   if (l->bar->copies_in_flight > 0) l->bar->copies_in_flight--;
+  if (l->bytes < 0) KC_PUSH(machine->arena, l->bar->landed, l->place);
   if (l->bar->live && l->bar->base == l->base)
-    mbarrier_deliver(machine, l->bar, l->bytes, l->known, l->access, l->insn);
+    mbarrier_deliver(machine, l->bar, l->bytes, l->known, l->access, l->place.insn);
   timeline_landed(machine, l->access);
   clock_free(&p->clocks, l->known);
 }
@@ -65,7 +66,12 @@ Access *copy_load(Machine *machine, Strand *strand, const CopyLoad *copy) {
   remember_copy(machine, bar, copy);
   bar->copies_in_flight++;
   Landing *l = KC_NEW(machine->arena, Landing);
-  *l = (Landing){bar, copy->bytes, clock_new(&p->clocks), access, copy->insn, bar->base};
+  *l = (Landing){.bar = bar,
+                 .bytes = copy->bytes,
+                 .known = clock_new(&p->clocks),
+                 .access = access,
+                 .place = {copy->insn, copy->rank, copy->offset},
+                 .base = bar->base};
   lanes_collect(&p->clocks, &ws->lanes, UINT32_C(1) << copy->lane, l->known);
   if (copy->bytes < 0) {
     bar->copies_unknown++;

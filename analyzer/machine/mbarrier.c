@@ -103,7 +103,7 @@ static void reset(Machine *machine, Mbar *bar, int64_t count) {
   bar->announced = bar->delivered = 0;
   bar->copies_unknown = 0;
   bar->had_unknown = false;
-  bar->arrivals.count = bar->observers.count = 0;
+  bar->arrivals.count = bar->observers.count = bar->landed.count = 0;
   bar->last_observed = INT64_MIN;
   clock_free(&p->clocks, bar->current);
   clock_free(&p->clocks, bar->done);
@@ -253,7 +253,7 @@ static void complete(Machine *machine, Mbar *bar, const IrInsn *insn) {
     bar->tx = 0;
     bar->announced = bar->delivered = 0;
     bar->had_unknown = false;
-    bar->arrivals.count = 0;
+    bar->arrivals.count = bar->landed.count = 0;
     clock_join(&p->clocks, bar->done, bar->current);
     clock_raise(&p->clocks, bar->done, bar->agent, CLOCK_ALL_LANES,
                 bar->base + (uint32_t)bar->phase);

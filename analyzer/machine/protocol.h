@@ -116,6 +116,7 @@ struct Mbar {
   const IrInsn *last_copy, *last_expect, *last_arrive;
   int last_arrive_warp;         /* index, -1: an asynchronous agent */
   const IrInsn *shared_copy;    /* an instruction that fills different places under this barrier */
+  KC_VEC(MbarCopy) landed;      /* copies of unknown size, in this phase */
   KC_VEC(MbarCopy) copies;      /* where each instruction's copies land */
   KC_VEC(MbarArrival) arrivals; /* of this phase */
   KC_VEC(MbarArrival) arrivers; /* of all phases: distinct (instruction, warp) */
@@ -385,10 +386,11 @@ static inline int warp_rank(const Machine *machine, uint32_t warp) {
 #define PROTOCOL_EVENTS(X)                                                                         \
   X(mbarrier_init)                                                                                 \
   X(mbarrier_inval)                                                                                \
-  X(mbarrier_expect_tx) X(mbarrier_complete_tx) X(mbarrier_arrive) X(mbarrier_test_wait) X(        \
-      mbarrier_try_wait) X(mbarrier_wait) X(mbarrier_pending_count) X(cp_async_mbarrier_arrive)    \
-      X(cp_async) X(cp_async_commit) X(cp_async_wait) X(bulk_copy) X(bulk_reduce) X(bulk_prefetch) \
-          X(bulk_tensor_load) X(bulk_tensor_store) X(bulk_tensor_reduce) X(bulk_tensor_prefetch)   \
+  X(mbarrier_expect_tx)                                                                            \
+  X(mbarrier_complete_tx) X(mbarrier_arrive) X(mbarrier_test_wait) X(mbarrier_try_wait)            \
+      X(mbarrier_wait) X(mbarrier_pending_count) X(cp_async_mbarrier_arrive) X(cp_async)           \
+          X(cp_async_commit) X(cp_async_wait) X(bulk_copy) X(bulk_reduce) X(bulk_prefetch) X(      \
+              bulk_tensor_load) X(bulk_tensor_store) X(bulk_tensor_reduce) X(bulk_tensor_prefetch) \
               X(bulk_commit) X(bulk_wait) X(st_async) X(red_async) X(prefetch_tensormap)           \
                   X(tensormap_replace) X(tensormap_cp_fenceproxy) X(fence) X(fence_proxy_async)    \
                       X(fence_proxy_tensormap) X(fence_mbarrier_init) X(bar_sync) X(bar_arrive)    \

@@ -7,13 +7,9 @@
 /* Bytes of the copies of one instruction, inferred where no tensor map says them. */
 typedef struct InferredCopy {
   const IrInsn *insn;
-  int64_t bytes;       /* proved by the layout; 0: not known, -1: contradictory */
-  int64_t likely;      /* makes up what was announced, but the layout does not say so */
+  int64_t bytes;       /* 0: not known, -1: contradictory */
   int64_t gap;         /* smallest distance between two destinations; 0: none */
   int64_t last_offset; /* of the last destination, -1: none in this run */
-  uint32_t span;       /* size of the array element that it fills, or 128 */
-  uint32_t bar_offset; /* mbarrier of the last copy, and its phase */
-  int64_t phase;
 } InferredCopy;
 
 typedef struct BarrierContract { /* one array of mbarriers */

@@ -2,6 +2,8 @@
  */
 #include "machine/tensor.h"
 
+#include <stdlib.h>
+
 #include "machine/bulk.h"
 #include "machine/finish.h"
 #include "machine/pdl.h"
@@ -27,18 +29,10 @@ int64_t tensor_bytes(Machine *machine, const IrInsn *insn, const MachineTensorMa
   return copy && copy->bytes > 0 ? copy->bytes : -1;
 }
 
-/* How many bytes a copy of unknown size may be taken to write without claiming a neighbour's: the
- * array element (stage) that starts there, else the smallest box. */
-static uint32_t span_at(Machine *machine, uint32_t offset) {
-  uint64_t start;
-  const IrField *field = machine_shared_field(machine, offset, &start);
-  if (field && field->elem_bytes >= 128 && (offset - start) % field->elem_bytes == 0)
-    return (uint32_t)field->elem_bytes;
-  return 128;
-}
+/* A copy of unknown size is taken to write at least the smallest box. */
+#define SPAN_UNKNOWN 128
 
-static void remember_destination(Machine *machine, const IrInsn *insn, int rank, uint32_t offset,
-                                 const Mbar *bar) {
+static void remember_destination(Machine *machine, const IrInsn *insn, int rank, uint32_t offset) {
   InferredCopy *copy = inferred_of(machine->session, insn, true);
   int64_t at = (int64_t)rank << 24 | offset;
   if (copy->last_offset >= 0 && copy->last_offset != at && copy->last_offset >> 24 == at >> 24) {
@@ -46,51 +40,96 @@ static void remember_destination(Machine *machine, const IrInsn *insn, int rank,
     if (!copy->gap || gap < copy->gap) copy->gap = gap;
   }
   copy->last_offset = at;
-  copy->span = span_at(machine, offset);
-  if (!bar) return;
-  copy->bar_offset = bar->offset;
-  copy->phase = bar->phase;
 }
 
-/* The phase announced A bytes and k copies of unknown size were bound to it. Their sizes follow
- * when the arrays they fill, or the distance between the stages they fill, add up to A. */
-void tensor_phase(Machine *machine, const Mbar *bar) {
-  ProtocolSession *s = session_protocol(machine->session);
-  if (!bar->had_unknown || bar->announced <= 0) return;
-  int64_t by_gap = 0, by_span = 0, left = bar->announced - bar->delivered;
-  int n = 0;
-  bool spans = true, gaps = true;
-  for (int i = 0; i < s->copies.count; i++) {
-    const InferredCopy *c = &s->copies.items[i];
-    if (c->bar_offset != bar->offset || c->phase != bar->phase) continue;
-    n++;
-    by_gap += c->gap;
-    by_span += c->span;
-    gaps = gaps && c->gap > 0;
-    spans = spans && c->span > 128;
+static int by_place(const void *a, const void *b) {
+  const MbarCopy *x = a, *y = b;
+  if (x->rank != y->rank) return x->rank < y->rank ? -1 : 1;
+  return x->offset < y->offset ? -1 : x->offset > y->offset;
+}
+
+typedef struct Rooms { /* of the copies of unknown size in one phase */
+  int64_t sum;
+  bool known;   /* every copy fills a (part of an) array element */
+  bool covered; /* and together they start where the elements start */
+} Rooms;
+
+/* Room of each copy: to the next copy in the same array element, else to the end of the element. */
+static Rooms measure(Machine *machine, const MbarCopy *copies, int n, int64_t *room) {
+  Rooms r = {.known = true, .covered = true};
+  for (int i = 0; i < n; i++) {
+    uint64_t start = 0;
+    const IrField *field = machine_shared_field(machine, copies[i].offset, &start);
+    room[i] = 0;
+    if (!field || field->elem_bytes < SPAN_UNKNOWN) {
+      r.known = r.covered = false;
+      continue;
+    }
+    uint64_t within = (copies[i].offset - start) % field->elem_bytes;
+    uint64_t element = copies[i].offset - within, end = element + field->elem_bytes;
+    room[i] = (int64_t)(end - copies[i].offset);
+    bool first = i == 0 || copies[i - 1].rank != copies[i].rank || copies[i - 1].offset < element;
+    if (first && within) r.covered = false;
+    if (i + 1 < n && copies[i + 1].rank == copies[i].rank && copies[i + 1].offset < end)
+      room[i] = (int64_t)copies[i + 1].offset - copies[i].offset;
+    r.sum += room[i];
   }
-  if (!n) return;
-  bool use_span = spans && by_span == left, use_gap = gaps && by_gap == left;
-  for (int i = 0; i < s->copies.count; i++) {
-    InferredCopy *c = &s->copies.items[i];
-    if (c->bar_offset != bar->offset || c->phase != bar->phase) continue;
-    int64_t bytes = use_span ? c->span : use_gap ? c->gap : n == 1 ? left : 0;
-    if (bytes <= 0 || c->bytes < 0) continue;
-    if (c->bytes && c->bytes != bytes)
-      c->bytes = -1;
-    else
-      c->bytes = bytes;
-    if (!use_span && !use_gap) c->bytes = c->bytes > 0 ? 0 : c->bytes;
-    c->likely = bytes;
+  return r;
+}
+
+static void learn(Machine *machine, const IrInsn *insn, int64_t bytes) {
+  InferredCopy *copy = inferred_of(machine->session, insn, true);
+  if (copy->bytes < 0 || bytes <= 0) return;
+  copy->bytes = copy->bytes && copy->bytes != bytes ? -1 : bytes;
+}
+
+static void announced_too_much(Machine *machine, const Mbar *bar, int64_t announced, int64_t room) {
+  if (!bar->last_expect) return;
+  IrViolation *v = machine_violation(
+      machine, MACHINE_CHECK_PHASE, bar->last_expect, "mbarrier-expect-tx-mismatch",
+      "%lld bytes are announced on %s, but the arrays that its copies fill take %lld: the phase "
+      "never completes",
+      (long long)announced, mbarrier_name(machine, bar, bar->rank), (long long)room);
+  if (!v) return;
+  v->confidence = IR_INFERRED; /* the boxes are not known, the arrays are */
+  ir_violation_related(machine->violations, v, bar->landed.items[0].insn->where,
+                       "a copy bound to %s", mbarrier_name(machine, bar, bar->rank));
+  ir_violation_fact(machine->violations, v, "announced", "%lld", (long long)announced);
+  ir_violation_fact(machine->violations, v, "delivered", "%lld", (long long)room);
+}
+
+/* A phase was announced some bytes and copies of unknown size landed in it. Their sizes follow when
+ * the arrays they fill, or the distance between the stages they fill, add up. */
+void tensor_phase(Machine *machine, Mbar *bar) {
+  int n = bar->landed.count;
+  int64_t announced = bar->announced - bar->delivered;
+  if (!n || announced <= 0) return;
+  MbarCopy *copies = bar->landed.items;
+  qsort(copies, (size_t)n, sizeof *copies, by_place);
+  int64_t *room = KC_NEW_ARRAY(machine->arena, int64_t, n);
+  Rooms rooms = measure(machine, copies, n, room);
+  bool same = true;
+  int64_t gaps = 0;
+  for (int i = 0; i < n; i++) {
+    same = same && copies[i].insn == copies[0].insn;
+    gaps += inferred_of(machine->session, copies[i].insn, true)->gap;
+  }
+  if (rooms.covered && announced > rooms.sum)
+    announced_too_much(machine, bar, announced, rooms.sum);
+  for (int i = 0; i < n; i++) {
+    if (rooms.known && rooms.sum == announced)
+      learn(machine, copies[i].insn, room[i]);
+    else if (same && announced % n == 0 && (!room[i] || announced / n <= room[i]))
+      learn(machine, copies[i].insn, announced / n);
+    else if (gaps == announced)
+      learn(machine, copies[i].insn, inferred_of(machine->session, copies[i].insn, true)->gap);
   }
 }
 
 void tensor_infer(Machine *machine) {
   ProtocolSession *s = session_protocol(machine->session);
-  for (int i = 0; i < s->copies.count; i++) {
+  for (int i = 0; i < s->copies.count; i++)
     s->copies.items[i].last_offset = -1;
-    s->copies.items[i].phase = -1;
-  }
 }
 
 /* ---- maps ---- */
@@ -198,20 +237,17 @@ static void load_one(Machine *machine, Strand *strand, const IrInsn *insn, int l
     }
     check_tile(machine, strand, insn, rank, dst->offset, map);
     if (!inferred) copy_check_room(machine, strand, insn, rank, dst->offset, bytes);
-    if (map == NULL || map->box_bytes <= 0) {
-      const Mbar *bar = there.known ? mbarrier_find(machine, there.rank, there.offset) : NULL;
-      remember_destination(machine, insn, rank, dst->offset, bar);
-    }
-    Access *access = copy_load(
-        machine, strand,
-        &(CopyLoad){.insn = insn,
-                    .lane = lane,
-                    .rank = rank,
-                    .offset = dst->offset,
-                    .bytes = inferred ? -1 : bytes,
-                    .span = inferred && bytes > 0 ? (uint32_t)bytes : span_at(machine, dst->offset),
-                    .mbar = there,
-                    .actor = ACTOR_TMA_LOAD});
+    if (inferred) remember_destination(machine, insn, rank, dst->offset);
+    Access *access =
+        copy_load(machine, strand,
+                  &(CopyLoad){.insn = insn,
+                              .lane = lane,
+                              .rank = rank,
+                              .offset = dst->offset,
+                              .bytes = inferred ? -1 : bytes,
+                              .span = inferred && bytes > 0 ? (uint32_t)bytes : SPAN_UNKNOWN,
+                              .mbar = there,
+                              .actor = ACTOR_TMA_LOAD});
     remember_use(machine, map_id, access);
   }
   if (inferred)
@@ -259,8 +295,8 @@ static MachineStep tensor_store(Machine *machine, Strand *strand, const IrInsn *
     check_tile(machine, strand, insn, src.rank, src.offset, map);
     copy_check_issuers(machine, strand, insn, src.lanes, "tensor store");
     bool known = map && map->box_bytes > 0;
-    int64_t bytes = known ? map->box_bytes * (insn->flags & IR_FLAG(scatter4) ? 4 : 1)
-                          : (int64_t)span_at(machine, src.offset);
+    int64_t bytes =
+        known ? map->box_bytes * (insn->flags & IR_FLAG(scatter4) ? 4 : 1) : SPAN_UNKNOWN;
     if (known) copy_check_room(machine, strand, insn, src.rank, src.offset, bytes);
     FOR_LANES(lane, src.lanes)
     remember_use(

@@ -12,6 +12,6 @@ int64_t tensor_bytes(Machine *machine, const IrInsn *insn, const MachineTensorMa
  * announced and how far their destinations lie apart. */
 void tensor_infer(Machine *machine);
 /* A phase of `bar` completed with copies of unknown size in it. */
-void tensor_phase(Machine *machine, const Mbar *bar);
+void tensor_phase(Machine *machine, Mbar *bar);
 
 #endif
