@@ -4,7 +4,7 @@
 #include <kcheck/vector_types.h>
 #include <kcheck/device_functions.h>
 #include <kcheck/host_api.h>
-#include <math.h>
+#include <cmath>
 #include <new>
 
 extern "C" {
@@ -27,3 +27,14 @@ using ::memcpy;
 using ::memset;
 using ::printf;
 } // namespace std
+
+// The real header brings these in, and kernels rely on it.
+#include <algorithm>
+#include <cassert>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+#include <tuple>
+#include <type_traits>
+#include <utility>

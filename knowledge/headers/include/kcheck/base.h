@@ -47,3 +47,7 @@
 
 #include <cstddef>
 #include <cstdint>
+typedef unsigned char u_char;
+typedef unsigned int uint;
+typedef unsigned short ushort;
+typedef unsigned long ulong;

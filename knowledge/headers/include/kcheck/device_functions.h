@@ -88,7 +88,11 @@ KCHECK_D void __nv_unreachable();
 KCHECK_LOAD(__ldg) KCHECK_LOAD(__ldcg) KCHECK_LOAD(__ldca) KCHECK_LOAD(__ldcs)
 KCHECK_LOAD(__ldlu) KCHECK_LOAD(__ldcv)
 #undef KCHECK_LOAD
-#define KCHECK_STORE(name) template <class T> KCHECK_D void name(T *pointer, T value);
+template <class T> struct kcheck_same {
+  typedef T type;
+};
+#define KCHECK_STORE(name)                                                                         \
+  template <class T> KCHECK_D void name(T *pointer, typename kcheck_same<T>::type value);
 KCHECK_STORE(__stwb) KCHECK_STORE(__stcg) KCHECK_STORE(__stcs) KCHECK_STORE(__stwt)
 #undef KCHECK_STORE
 KCHECK_D size_t __nv_associate_access_property(const void *pointer, unsigned long long property);
@@ -99,9 +103,6 @@ KCHECK_D void __pipeline_wait_prior(size_t prior);
 KCHECK_D void __pipeline_arrive_on(unsigned long long *barrier);
 
 // atomics
-template <class T> struct kcheck_same {
-  typedef T type;
-};
 #define KCHECK_ATOMIC(name)                                                                        \
   template <class T> KCHECK_D T name(T *address, typename kcheck_same<T>::type value);             \
   template <class T> KCHECK_D T name##_block(T *address, typename kcheck_same<T>::type value);     \
