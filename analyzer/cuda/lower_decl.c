@@ -102,9 +102,19 @@ static void add_element(Lower *l, Elements *elements, IrOperand address, const C
   KC_PUSH(l->arena, *elements, element);
 }
 
+/* The types that the names of a binding have, in order. */
+typedef struct {
+  const CppType **items;
+  int count;
+} Wanted;
+
+static bool fits(const CppType *held, const CppType *wanted) {
+  return wanted->kind == CPP_OTHER || cpp_same(cpp_referent(held), cpp_referent(wanted));
+}
+
 /* Direct members, when all of them are in one class (those of a base count when the class adds
  * none). */
-static bool plain_members(Lower *l, IrOperand address, const CppType *type, int wanted,
+static bool plain_members(Lower *l, IrOperand address, const CppType *type, const Wanted *wanted,
                           Elements *out) {
   cpp_fields(l, type);
   int direct = 0;
@@ -114,10 +124,41 @@ static bool plain_members(Lower *l, IrOperand address, const CppType *type, int 
     const CppField *f = &type->fields.items[i];
     IrOperand at = address_add(address, (int64_t)f->offset);
     if (f->is_base && direct == 0 && plain_members(l, at, f->type, wanted, out)) return true;
-    if (f->is_base || direct != wanted) continue;
+    if (f->is_base || direct != wanted->count) continue;
+    if (!fits(f->type, wanted->items[out->count])) return false;
     add_element(l, out, at, f->type, out->count);
   }
-  return direct == wanted;
+  return direct == wanted->count;
+}
+
+static bool is_empty_record(Lower *l, const CppType *type) {
+  return type->kind == CPP_RECORD && cpp_leaves(l, type) && type->leaves.count == 0;
+}
+
+/* Elements of empty types may have no place of their own. */
+static void add_empty(Lower *l, const Wanted *wanted, Elements *out) {
+  const CppType *type = wanted->items[out->count];
+  add_element(l, out, lower_allocate(l, type, NULL), type, out->count);
+}
+
+/* Parts of the object, in the order of declaration, that have the wanted types one after the
+ * other. */
+static void parts_in_order(Lower *l, IrOperand address, const CppType *type, const Wanted *wanted,
+                           Elements *out) {
+  cpp_fields(l, type);
+  for (int i = 0; i < type->fields.count && out->count < wanted->count; i++) {
+    const CppField *f = &type->fields.items[i];
+    IrOperand at = address_add(address, (int64_t)f->offset);
+    if (is_empty_record(l, f->type) && !fits(f->type, wanted->items[out->count])) continue;
+    while (out->count < wanted->count && !fits(f->type, wanted->items[out->count]) &&
+           is_empty_record(l, wanted->items[out->count]))
+      add_empty(l, wanted, out);
+    if (out->count >= wanted->count) return;
+    if (fits(f->type, wanted->items[out->count]))
+      add_element(l, out, at, f->type, out->count);
+    else if (f->type->kind == CPP_RECORD)
+      parts_in_order(l, at, f->type, wanted, out);
+  }
 }
 
 /* Members of a tuple are bases like Leaf<index, T>: finds them by those template arguments. */
@@ -147,36 +188,53 @@ static void tuple_elements(Lower *l, IrOperand address, const CppType *type, Ele
   }
 }
 
-static bool find_elements(Lower *l, IrOperand address, const CppType *type, int wanted,
+static bool find_elements(Lower *l, IrOperand address, const CppType *type, const Wanted *wanted,
                           Elements *out) {
   if (type->kind == CPP_ARRAY) {
     for (int64_t i = 0; i < type->count; i++)
       add_element(l, out, address_add(address, i * (int64_t)type->elem->bytes), type->elem, i);
-    return out->count == wanted;
+    return out->count == wanted->count;
   }
   if (type->kind != CPP_RECORD) return false;
+  tuple_elements(l, address, type, out);
+  if (out->count == wanted->count) return true;
+  out->count = 0;
   if (plain_members(l, address, type, wanted, out)) return true;
   out->count = 0;
-  tuple_elements(l, address, type, out);
-  if (out->count == wanted) return true;
-  out->count = 0;
-  if (!cpp_leaves(l, type)) return false;
-  for (int i = 0; i < type->leaves.count; i++)
-    add_element(l, out, address_add(address, (int64_t)type->leaves.items[i].offset),
-                type->leaves.items[i].type, i);
-  return out->count == wanted;
+  parts_in_order(l, address, type, wanted, out);
+  while (out->count < wanted->count && is_empty_record(l, wanted->items[out->count]))
+    add_empty(l, wanted, out);
+  return out->count == wanted->count;
+}
+
+static bool is_binding(const AstNode *n) {
+  return n->kind == CXCursor_UnexposedDecl;
+}
+
+static Wanted wanted_types(Lower *l, AstNode *n) {
+  Wanted wanted = {KC_NEW_ARRAY(l->arena, const CppType *, n->nparts + 1), 0};
+  for (int i = 0; i < n->nparts; i++)
+    if (is_binding(n->parts[i])) wanted.items[wanted.count++] = ast_type(l, n->parts[i]);
+  return wanted;
+}
+
+static void bind_elements(Lower *l, AstNode *n, const Elements *elements) {
+  for (int i = 0, at = 0; i < n->nparts; i++) {
+    if (!is_binding(n->parts[i])) continue;
+    for (int j = 0; j < elements->count; j++)
+      if (elements->items[j].index == at)
+        frame_bind(l, l->frame, n->parts[i]->cursor, elements->items[j].address,
+                   elements->items[j].type);
+    at++;
+  }
 }
 
 static void structured_binding(Lower *l, AstNode *n) {
   AstNode *init = NULL;
-  int wanted = 0;
-  for (int i = 0; i < n->nparts; i++) {
-    if (ast_is_expression(n->parts[i]))
-      init = n->parts[i];
-    else if (n->parts[i]->kind == CXCursor_UnexposedDecl)
-      wanted++;
-  }
-  if (!init || wanted == 0) return;
+  for (int i = 0; i < n->nparts; i++)
+    if (ast_is_expression(n->parts[i])) init = n->parts[i];
+  Wanted wanted = wanted_types(l, n);
+  if (!init || wanted.count == 0) return;
   const CppType *type = ast_type(l, n);
   IrOperand address;
   if (type->kind == CPP_REFERENCE) {
@@ -189,19 +247,11 @@ static void structured_binding(Lower *l, AstNode *n) {
     keep_for_cleanup(l, address, type);
   }
   Elements elements = {0};
-  if (!find_elements(l, address, type, wanted, &elements)) {
+  if (find_elements(l, address, type, &wanted, &elements))
+    bind_elements(l, n, &elements);
+  else
     lower_havoc(l, false, "the structured binding of %s could not be taken apart",
                 cpp_name(l, type));
-    return;
-  }
-  for (int i = 0, at = 0; i < n->nparts; i++) {
-    if (n->parts[i]->kind != CXCursor_UnexposedDecl) continue;
-    for (int j = 0; j < elements.count; j++)
-      if (elements.items[j].index == at)
-        frame_bind(l, l->frame, n->parts[i]->cursor, elements.items[j].address,
-                   elements.items[j].type);
-    at++;
-  }
 }
 
 void lower_declaration(Lower *l, AstNode *n) {

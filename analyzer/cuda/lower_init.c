@@ -343,6 +343,22 @@ static void construct_inherited(Lower *l, IrOperand address, const CppType *type
   }
 }
 
+/* The constructor of a base that `using Base::Base` made one of this class: the one with the same
+ * parameters. Null cursor when there is none. */
+static CXCursor inherited_from(Lower *l, const CppType *type, CXCursor constructor,
+                               const CppType **owner) {
+  cpp_fields(l, type);
+  for (int i = 0; i < type->fields.count; i++) {
+    const CppField *f = &type->fields.items[i];
+    if (!f->is_base) continue;
+    CXCursor found = cpp_constructor_like(l, f->type, constructor);
+    *owner = f->type;
+    if (ast_is_null(found)) found = inherited_from(l, f->type, constructor, owner);
+    if (!ast_is_null(found)) return found;
+  }
+  return l->clang->getNullCursor();
+}
+
 void lower_construct(Lower *l, IrOperand address, const CppType *type, CXCursor constructor,
                      AstNode **args, int nargs, AstNode *call) {
   Callee *callee = callee_of(l, constructor);
@@ -378,7 +394,12 @@ void lower_construct(Lower *l, IrOperand address, const CppType *type, CXCursor 
     lower_default_init(l, address, type, false);
     return;
   }
-  construct_unknown(l, address, type, callee, args, nargs);
+  const CppType *owner = NULL;
+  CXCursor inherited = inherited_from(l, type, constructor, &owner);
+  if (!ast_is_null(inherited))
+    construct_inherited(l, address, type, owner, inherited, args, nargs, call);
+  else
+    construct_unknown(l, address, type, callee, args, nargs);
 }
 
 static AstNode *initializer_of(Lower *l, AstNode *definition, const CppField *field) {

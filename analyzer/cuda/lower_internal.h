@@ -109,6 +109,8 @@ int64_t cpp_base_offset(Lower *l, const CppType *derived, const CppType *base);
 bool cpp_same(const CppType *a, const CppType *b);
 /* The default constructor or the destructor of a record; null cursor when there is none. */
 CXCursor cpp_special_member(Lower *l, const CppType *record, CXCursorKind kind);
+/* A constructor with a body and the same parameters as one of another class; else null cursor. */
+CXCursor cpp_constructor_like(Lower *l, const CppType *record, CXCursor constructor);
 bool cpp_needs_cleanup(Lower *l, const CppType *type);
 const char *cpp_name(Lower *l, const CppType *type);
 

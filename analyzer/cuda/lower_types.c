@@ -327,14 +327,29 @@ int64_t cpp_base_offset(Lower *l, const CppType *derived, const CppType *base) {
 typedef struct {
   Lower *l;
   CXCursorKind kind;
+  CXCursor like; /* a constructor whose parameters the wanted one has; null: the default one */
   CXCursor found;
 } MemberSearch;
 
+static bool same_parameters(Lower *l, CXCursor a, CXCursor b) {
+  CXType ta = l->clang->getCursorType(a), tb = l->clang->getCursorType(b);
+  int count = l->clang->getNumArgTypes(ta);
+  if (count != l->clang->getNumArgTypes(tb)) return false;
+  for (int i = 0; i < count; i++)
+    if (!l->clang->equalTypes(l->clang->getCanonicalType(l->clang->getArgType(ta, (unsigned)i)),
+                              l->clang->getCanonicalType(l->clang->getArgType(tb, (unsigned)i))))
+      return false;
+  return true;
+}
+
 static bool is_wanted_member(MemberSearch *search, CXCursor cursor) {
+  Lower *l = search->l;
   if (cursor.kind != search->kind) return false;
-  if (cursor.kind == CXCursor_Constructor &&
-      !search->l->clang->CXXConstructor_isDefaultConstructor(cursor))
-    return false;
+  if (cursor.kind == CXCursor_Constructor) {
+    bool fits = ast_is_null(search->like) ? l->clang->CXXConstructor_isDefaultConstructor(cursor)
+                                          : same_parameters(l, search->like, cursor);
+    if (!fits) return false;
+  }
   search->found = cursor;
   return true;
 }
@@ -348,17 +363,29 @@ static CXChildVisitResult visit_member(CXCursor cursor, CXCursor parent, CXClien
   return is_wanted_member(data, cursor) ? CXChildVisit_Break : CXChildVisit_Continue;
 }
 
-CXCursor cpp_special_member(Lower *l, const CppType *record, CXCursorKind kind) {
-  MemberSearch search = {l, kind, l->clang->getNullCursor()};
-  if (record->kind != CPP_RECORD) return search.found;
+static CXCursor find_member(Lower *l, const CppType *record, MemberSearch *search) {
+  search->found = l->clang->getNullCursor();
+  if (record->kind != CPP_RECORD) return search->found;
   if (l->clang->visitCXXMethods) {
-    l->clang->visitCXXMethods(record->type, visit_method, &search);
+    l->clang->visitCXXMethods(record->type, visit_method, search);
   } else {
     CXCursor definition = l->clang->getCursorDefinition(record->decl);
     l->clang->visitChildren(ast_is_null(definition) ? record->decl : definition, visit_member,
-                            &search);
+                            search);
   }
-  return search.found;
+  return search->found;
+}
+
+CXCursor cpp_special_member(Lower *l, const CppType *record, CXCursorKind kind) {
+  MemberSearch search = {.l = l, .kind = kind, .like = l->clang->getNullCursor()};
+  return find_member(l, record, &search);
+}
+
+CXCursor cpp_constructor_like(Lower *l, const CppType *record, CXCursor constructor) {
+  MemberSearch search = {.l = l, .kind = CXCursor_Constructor, .like = constructor};
+  CXCursor found = find_member(l, record, &search);
+  return !ast_is_null(found) && callee_has_body(l, callee_of(l, found)) ? found
+                                                                        : l->clang->getNullCursor();
 }
 
 static bool destructor_works(Lower *l, const CppType *record) {
