@@ -11,7 +11,7 @@
 typedef struct {
   Analysis *analysis;
   const Job *job;
-  const Rules *rules;
+  LazyRules *rules;
   PipelineProgress *progress;
   const char *stage;
   int64_t stage_started;
@@ -220,7 +220,7 @@ static bool all_checked(const Run *run) {
   return a->program->kernels.count > 0 || a->program->global_kernels_seen == 0;
 }
 
-static void apply_rules(Run *run) {
+static bool apply_rules(Run *run) {
   const Settings *settings = &run->job->settings;
   RulesOptions options = {
       .select = strv_view(settings->select),
@@ -230,12 +230,15 @@ static void apply_rules(Run *run) {
       .arch = run->analysis->arch->name,
       .incomplete = !all_checked(run),
   };
+  const Rules *rules = lazy_rules_get(run->rules, run->error);
+  if (!rules) return false;
   drop_unselected(run->analysis);
   run->analysis->findings =
-      rules_apply(run->rules, run->analysis->program, &run->analysis->violations, &options);
+      rules_apply(rules, run->analysis->program, &run->analysis->violations, &options);
+  return true;
 }
 
-bool pipeline_run(Analysis *a, const Job *job, const JobTarget *target, const Rules *rules,
+bool pipeline_run(Analysis *a, const Job *job, const JobTarget *target, LazyRules *rules,
                   PipelineProgress *progress, KcError *error) {
   a->arena = kc_arena_new();
   a->violations.arena = a->arena;
@@ -256,7 +259,7 @@ bool pipeline_run(Analysis *a, const Job *job, const JobTarget *target, const Ru
     begin_stage(&run, "source", NULL);
     source_check(a->program, a->arch, a->exact, a->host, &a->violations);
     begin_stage(&run, "rules", NULL);
-    apply_rules(&run);
+    loaded = apply_rules(&run);
   }
   end_stage(&run);
   return loaded;

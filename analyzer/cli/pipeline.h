@@ -5,10 +5,10 @@
 
 #include "budget/budget.h"
 #include "cli/job.h"
+#include "cli/lazy.h"
 #include "ir/ir.h"
 #include "ir/violation.h"
 #include "machine/machine.h"
-#include "rules/rules.h"
 #include "support/error.h"
 
 /* What is known of a file after the pipeline; everything but the findings is in `arena`. */
@@ -32,7 +32,7 @@ typedef void PipelineProgress(const char *stage, const char *detail);
 /* Runs every stage on the text of `job`, which must be there. `analysis` must be zeroed; free it
  * with pipeline_clear in any case. Returns false with `error` when the file could not be read or
  * has a syntax error. */
-bool pipeline_run(Analysis *analysis, const Job *job, const JobTarget *target, const Rules *rules,
+bool pipeline_run(Analysis *analysis, const Job *job, const JobTarget *target, LazyRules *rules,
                   PipelineProgress *progress, KcError *error);
 /* Whether kernel `k` ran with nothing missing: all of it was lowered and no run was cut. */
 bool pipeline_kernel_complete(const Analysis *analysis, int k);

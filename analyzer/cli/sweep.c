@@ -46,7 +46,7 @@ static int same_kernel(const Analysis *analysis, const Analysis *today, int k) {
 
 /* Reads the file with `stages` set and takes the row of each kernel of today. */
 static bool read_count(const Analysis *today, const Job *job, const JobTarget *target,
-                       const Rules *rules, const char *name, int count, GArray **rows,
+                       LazyRules *rules, const char *name, int count, GArray **rows,
                        KcError *error) {
   g_autofree char *setting =
       name ? g_strdup_printf("%s=%d", name, count) : g_strdup_printf("%d", count);
@@ -148,7 +148,7 @@ static void append_kernel(GString *out, const Analysis *today, int k, const GArr
 }
 
 static bool read_range(const Analysis *today, const Job *job, const JobTarget *target,
-                       const Rules *rules, GArray **rows, char **name, KcError *error) {
+                       LazyRules *rules, GArray **rows, char **name, KcError *error) {
   char *const *stages = job->settings.stages;
   int first = 0, last = -1;
   if (!stages || !*stages) return true;
@@ -161,8 +161,8 @@ static bool read_range(const Analysis *today, const Job *job, const JobTarget *t
   return true;
 }
 
-bool sweep_budget(const Analysis *today, const Job *job, const JobTarget *target,
-                  const Rules *rules, GString *out, KcError *error) {
+bool sweep_budget(const Analysis *today, const Job *job, const JobTarget *target, LazyRules *rules,
+                  GString *out, KcError *error) {
   int count = today->program->kernels.count;
   g_autofree char *name = NULL;
   GArray **rows = g_new0(GArray *, count + 1);

@@ -84,8 +84,8 @@ static void take_findings(GPtrArray *into, GPtrArray *findings) {
   }
 }
 
-static bool run_target(const Job *job, const JobTarget *target, const Rules *rules,
-                       ReportFile *file, GPtrArray *findings, GString *output) {
+static bool run_target(const Job *job, const JobTarget *target, LazyRules *rules, ReportFile *file,
+                       GPtrArray *findings, GString *output) {
   KcError error = {0};
   g_auto(Analysis) analysis = {0};
   bool budget = strcmp(job->command, "budget") == 0;
@@ -105,7 +105,7 @@ static bool run_target(const Job *job, const JobTarget *target, const Rules *rul
 
 /* --ptx: the same on what nvcc made of the file. Only its findings count: the kernels are the ones
  * that were reported already, under mangled names. */
-static bool run_nvcc(const Job *job, const JobTarget *target, const Rules *rules, ReportFile *file,
+static bool run_nvcc(const Job *job, const JobTarget *target, LazyRules *rules, ReportFile *file,
                      GPtrArray *findings) {
   KcError error = {0};
   g_auto(Analysis) analysis = {0};
@@ -128,13 +128,12 @@ static void run_job(Job *job, Report *report, GString *output) {
   ReportFile *file = report_file_new(job->path, "checked");
   file->default_arch = job->default_arch;
   g_ptr_array_add(report->files, file);
-  Rules *rules = rules_load(&error);
-  if (!rules || !prepare(job, &error)) {
+  if (!prepare(job, &error)) {
     verdict_failed(file, &error);
     kc_error_clear(&error);
-    rules_free(rules);
     return;
   }
+  LazyRules *rules = lazy_rules_start();
   GPtrArray *findings = g_ptr_array_new_with_free_func((GDestroyNotify)finding_free);
   bool done = true;
   for (guint i = 0; done && i < job->targets->len; i++) {
@@ -147,7 +146,7 @@ static void run_job(Job *job, Report *report, GString *output) {
   rules_drop_partly_unused(findings, job->targets->len);
   take_findings(report->findings, findings);
   g_ptr_array_unref(findings);
-  rules_free(rules);
+  lazy_rules_free(rules);
 }
 
 static void answer(const Report *report, const GString *output) {
