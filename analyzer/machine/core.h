@@ -63,7 +63,8 @@ typedef struct CoreSession {
   bool partial;       /* something that could not be lowered may hide an event */
   bool divisible_ran; /* a sample with divisible integers ran */
   size_t peak_memory;
-  GHashTable *maps; /* tensor map address -> MachineTensorMap (inputs.c) */
+  int64_t *granules; /* by leaf number: what an integer counts (granule.c) */
+  GHashTable *maps;  /* tensor map address -> MachineTensorMap (inputs.c) */
 } CoreSession;
 
 /* ---- one run ---- */
@@ -223,6 +224,9 @@ CoreLaunch core_find_launch(const MachineSession *session);
 /* Threads of a block that nobody states, from the comparisons of thread, warp and warpgroup numbers
  * in the code. */
 int core_guess_threads(const IrKernel *kernel);
+/* Fills core->granules: the tile size that an integer parameter is a multiple of, 1 when none
+ * shows; negative: a stride, which is given that value. */
+void core_find_granules(MachineSession *session);
 /* Tensor maps by the address of the parameter or memory that holds them. */
 void core_collect_maps(MachineSession *session);
 

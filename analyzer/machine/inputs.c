@@ -122,7 +122,7 @@ typedef struct {
   const CoreLaunch *launch;
   MachineSample *sample;
   GHashTable *chosen; /* leaf name -> value, from assumptions */
-  int pointers;
+  int pointers, leaves;
 } Filler;
 
 static bool parse_integer(const char *text, int64_t *out) {
@@ -163,15 +163,25 @@ static void put(MachineSample *sample, uint64_t offset, int bytes, uint64_t valu
   memset(sample->param_known + offset, 1, (size_t)bytes);
 }
 
+/* What the machine chooses for an integer: whole tiles of what it counts. */
+static int64_t chosen_value(const Filler *f, int number) {
+  const MachineSample *sample = f->sample;
+  const CoreSession *core = f->session->core;
+  int64_t granule = core->granules ? core->granules[number] : 1;
+  if (sample->blocks == 0 || granule == 1) return sample->ints;
+  return granule < 0 ? -granule : granule * sample->blocks;
+}
+
 static void fill_leaf(Filler *f, int param, const IrLeaf *leaf) {
   MachineSample *sample = f->sample;
   KcArena *arena = f->session->arena;
+  int number = f->leaves++;
   if (leaf->kind == IR_LEAF_POINTER) {
     put(sample, leaf->offset, 8, IR_POINTER_BASE + (uint64_t)f->pointers++ * IR_POINTER_STRIDE);
     return;
   }
   if (leaf->kind != IR_LEAF_INT || leaf->type.bytes > 8) return;
-  int64_t value = sample->ints;
+  int64_t value = chosen_value(f, number);
   bool fixed = fixed_value(f, param, leaf, &value);
   gpointer chosen;
   if (!fixed && leaf->name && f->chosen &&
@@ -181,6 +191,7 @@ static void fill_leaf(Filler *f, int param, const IrLeaf *leaf) {
   }
   if (!fixed && leaf->type.bytes == 1) value = value != 0;
   if (!fixed) sample->free_ints++;
+  if (!fixed && leaf->type.bytes > 1 && value % 16) sample->ragged = true;
   put(sample, leaf->offset, leaf->type.bytes, (uint64_t)value);
   MachineInput input = {.offset = leaf->offset, .bytes = leaf->type.bytes, .fixed = fixed};
   input.name = leaf->name ? leaf->name : f->session->kernel->params.items[param].name;
@@ -203,7 +214,7 @@ static void fill_params(Filler *f) {
   }
   sample->param = kc_alloc(f->session->arena, sample->param_bytes + 1);
   sample->param_known = kc_alloc(f->session->arena, sample->param_bytes + 1);
-  f->pointers = 0;
+  f->pointers = f->leaves = 0;
   for (int i = 0; i < kernel->params.count; i++)
     for (int j = 0; j < kernel->params.items[i].leaves.count; j++)
       fill_leaf(f, i, &kernel->params.items[i].leaves.items[j]);
@@ -356,22 +367,27 @@ static GHashTable *satisfy(const MachineSession *session, const MachineSample *s
 
 /* ---- samples ---- */
 
+typedef struct {
+  int64_t ints, blocks, cluster_index;
+  bool exact;
+} Choice;
+
 static const int64_t mixed_pattern[] = {2, 0, 3, 1, 0, 1, 5, 0};
 
 static MachineSample *make_sample(MachineSession *session, MachineSamples *samples,
-                                  const char *name, int64_t ints, int64_t cluster_index,
-                                  bool exact) {
+                                  const char *name, Choice choice) {
   MachineSample *sample = KC_NEW(session->arena, MachineSample);
   CoreLaunch launch = core_find_launch(session);
   CoreSession *core = session->core;
   sample->name = name;
-  sample->ints = ints;
-  sample->exact = exact;
-  sample->cluster_index = cluster_index;
+  sample->ints = choice.ints;
+  sample->blocks = choice.blocks;
+  sample->exact = choice.exact;
+  sample->cluster_index = choice.cluster_index;
   choose_block(session->kernel, &launch, sample);
   choose_cluster(session->kernel, &launch, sample);
-  if (cluster_index > 0) sample->grid[0] *= cluster_index + 1;
-  if (exact && launch.grid[0] > 0) memcpy(sample->grid, launch.grid, sizeof sample->grid);
+  if (choice.cluster_index > 0) sample->grid[0] *= choice.cluster_index + 1;
+  if (choice.exact && launch.grid[0] > 0) memcpy(sample->grid, launch.grid, sizeof sample->grid);
   sample->dynamic_shared_known = launch.smem >= 0;
   int64_t limit = session->options->arch && session->options->arch->smem_opt_in
                       ? session->options->arch->smem_opt_in
@@ -390,6 +406,7 @@ static MachineSample *make_sample(MachineSession *session, MachineSamples *sampl
   if (filler.chosen) {
     sample->inputs.count = 0;
     sample->free_ints = 0;
+    sample->ragged = false;
     fill_params(&filler);
     g_hash_table_destroy(filler.chosen);
   }
@@ -397,18 +414,17 @@ static MachineSample *make_sample(MachineSession *session, MachineSamples *sampl
     samples->conflict = "no input satisfies the assumptions together with the launch";
     return NULL;
   }
-  sample->ragged = sample->free_ints > 0 && ints % 16 != 0;
   sample->launched = launch.launch || launch.directive || filler.chosen;
   return sample;
 }
 
 MachineSample *core_plain_sample(MachineSession *session, MachineSamples *samples, int64_t ints) {
-  return make_sample(session, samples, "host", ints, 0, false);
+  return make_sample(session, samples, "host", (Choice){.ints = ints});
 }
 
 static MachineSample *add_sample(MachineSession *session, MachineSamples *samples, const char *name,
-                                 int64_t ints, int64_t cluster_index, bool exact) {
-  MachineSample *sample = make_sample(session, samples, name, ints, cluster_index, exact);
+                                 Choice choice) {
+  MachineSample *sample = make_sample(session, samples, name, choice);
   if (!sample) return NULL;
   sample->rank = samples->list.count;
   KC_PUSH(session->arena, samples->list, sample);
@@ -429,26 +445,35 @@ static bool launch_has_sizes(const MachineSession *session) {
   return false;
 }
 
+static void add_optional(MachineSession *session, MachineSamples *samples, const char *name,
+                         Choice choice) {
+  MachineSample *sample = add_sample(session, samples, name, choice);
+  if (sample) sample->optional = true;
+}
+
 MachineSamples *sample_make(MachineSession *session) {
   MachineSamples *samples = KC_NEW(session->arena, MachineSamples);
-  int stages = count_slots(session->kernel);
-  samples->stages = stages ? stages : DEFAULT_STAGES;
-  int64_t base = 2 * samples->stages + 3;
-  MachineSample *first = add_sample(session, samples, "2 x stages + 3", base, 0, false);
+  core_find_granules(session);
+  int slots = count_slots(session->kernel);
+  samples->stages = slots ? slots : DEFAULT_STAGES;
+  int64_t trips = 2 * samples->stages + 3;
+  MachineSample *first =
+      add_sample(session, samples, "3 tiles", (Choice){.ints = trips, .blocks = 3});
   if (!first) return samples;
-  add_sample(session, samples, "second cluster", base, 1, false);
+  add_sample(session, samples, "second cluster",
+             (Choice){.ints = trips, .blocks = 3, .cluster_index = 1});
   if (first->free_ints == 0) return samples;
-  MachineSample *large = add_sample(session, samples, "64 x (2 x stages + 3)", base * 64, 0, false);
-  if (large) large->optional = true;
-  MachineSample *aligned =
-      add_sample(session, samples, "512 x stages", 512 * samples->stages, 0, false);
-  if (aligned) aligned->optional = true;
+  add_optional(session, samples, "2 x stages + 3 tiles", (Choice){.ints = trips, .blocks = trips});
+  add_optional(session, samples, "64 x (2 x stages + 3)", (Choice){.ints = trips * 64});
+  add_optional(session, samples, "512 x stages", (Choice){.ints = 512 * samples->stages});
   for (int64_t small = 1; small >= 0; small--) {
-    MachineSample *sample = add_sample(session, samples, small ? "1" : "0", small, 0, false);
+    MachineSample *sample =
+        add_sample(session, samples, small ? "1" : "0", (Choice){.ints = small});
     if (sample) sample->degenerate = sample->free_ints > 0;
   }
   if (launch_has_sizes(session)) {
-    MachineSample *exact = add_sample(session, samples, "as launched", base, 0, true);
+    MachineSample *exact = add_sample(session, samples, "as launched",
+                                      (Choice){.ints = trips, .blocks = 3, .exact = true});
     if (exact) exact->bounded = true;
   }
   return samples;

@@ -303,8 +303,8 @@ static void run_samples(MachineSession *session, const MachineSamples *samples) 
     if (sample->optional && !sample->ragged && !out.trapped) core->divisible_ran = true;
     if (i == 0)
       need_more = !enough(&out, samples->stages);
-    else if (sample->optional)
-      need_more = out.trapped;
+    else if (sample->optional && need_more)
+      need_more = !out.cut && !enough(&out, samples->stages);
   }
   if (all_trapped) session->result->complete = false;
   if (all_trapped)

@@ -18,6 +18,7 @@ typedef struct MachineInput { /* an integer parameter */
 typedef struct MachineSample {
   int rank;         /* place in the order they are run; also the order of preference */
   const char *name; /* "2 x stages + 3", for --dump events */
+  int64_t blocks;   /* tiles of a parameter that counts elements of tiles; 0: `ints` for it too */
   int64_t ints;     /* value of integer parameters that nobody fixed */
   int64_t grid[3], block[3], cluster[3];
   int64_t cluster_index; /* which cluster of the grid runs */

@@ -3,7 +3,8 @@
 #include "machine/core.h"
 
 #define LONG_SLICE 20000      /* instructions before another warp gets its turn */
-#define IDLE_ROUNDS 6         /* rounds without an effect after which everything only polls */
+#define POLL_STEPS 400        /* instructions that change nothing: a loop that polls */
+#define IDLE_ROUNDS 3         /* rounds in which everything that runs only polls */
 #define TIME_CHECK_STEPS 8192 /* instructions between looks at the clock */
 
 /* Steps, time and memory are limited; a run that is cut proves nothing about its end. */
@@ -51,14 +52,18 @@ static bool run_strand(Machine *machine, Strand *strand, uint64_t *slice, bool s
   while (*slice > 0) {
     if (over_budget(machine)) return progress;
     int32_t at = strand->pc;
+    uint64_t effects = core_run(machine)->effects;
+    strand->unchanged++;
     MachineStep step = core_execute(machine, strand);
     --*slice;
+    if (core_run(machine)->effects != effects) strand->unchanged = 0;
     if (step == MACHINE_BLOCKED) return progress;
     progress = true;
     if (step == MACHINE_STOP || machine->stopped) return progress;
     if (strand->mask == 0) return progress;
     if (step == MACHINE_NEXT) strand->pc = at + 1;
     strand->resume = 0;
+    if (strand->unchanged > POLL_STEPS) *slice = 0;
     if (stop_at_leaders && warp->nstrands > 1 &&
         (step == MACHINE_JUMPED || insns[strand->pc].leader))
       return progress;
@@ -200,6 +205,20 @@ static bool nothing_left(const Machine *machine) {
   return true;
 }
 
+/* Whether all that still runs goes round and round without changing a register. */
+static bool everything_polls(const Machine *machine) {
+  bool any = false;
+  for (int i = 0; i < machine->nwarps; i++) {
+    const Warp *warp = machine->warps[i];
+    for (int j = 0; j < warp->nstrands; j++) {
+      if (warp->strands[j]->blocked) continue;
+      if (warp->strands[j]->unchanged <= POLL_STEPS) return false;
+      any = true;
+    }
+  }
+  return any;
+}
+
 static bool never(Machine *machine, const Strand *strand) {
   (void)machine;
   (void)strand;
@@ -248,7 +267,7 @@ void core_schedule(Machine *machine) {
     uint64_t effects = core->effects;
     bool progress = round_of_warps(machine, order);
     if (progress) core->lag_release = false;
-    idle = progress && core->effects == effects ? idle + 1 : 0;
+    idle = progress && core->effects == effects && everything_polls(machine) ? idle + 1 : 0;
     if (progress && idle < IDLE_ROUNDS) continue;
     if (machine->stopped || unblock(machine)) {
       idle = 0;

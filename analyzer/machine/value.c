@@ -85,55 +85,71 @@ static inline uint64_t fit(uint64_t raw, uint32_t known, uint32_t lane, uint64_t
   return known >> lane & 1 ? raw & mask : raw;
 }
 
-/* Every living lane gets a known value. */
-static void write_all(Machine *machine, MachineReg *reg, const uint64_t *from, uint32_t living,
+/* Every living lane gets a known value. The writers return whether anything changed. */
+static bool write_all(Machine *machine, MachineReg *reg, const uint64_t *from, uint32_t living,
                       uint64_t mask) {
-  if (!reg->lanes) reg->lanes = core_alloc_lanes(machine);
-  uint64_t *to = reg->lanes, first = from[__builtin_ctz(living)] & mask, differ = 0;
+  expand(machine, reg);
+  uint64_t *to = reg->lanes, first = from[__builtin_ctz(living)] & mask, differ = 0, changed = 0;
   if (living == MACHINE_ALL_LANES) {
     for (int i = 0; i < 32; i++) {
-      to[i] = from[i] & mask;
-      differ |= to[i] ^ first;
+      uint64_t raw = from[i] & mask;
+      changed |= to[i] ^ raw;
+      differ |= raw ^ first;
+      to[i] = raw;
     }
   } else {
     FOR_LANES(lane, living) {
-      to[lane] = from[lane] & mask;
-      differ |= to[lane] ^ first;
+      uint64_t raw = from[lane] & mask;
+      changed |= to[lane] ^ raw;
+      differ |= raw ^ first;
+      to[lane] = raw;
     }
   }
-  if (differ) return;
-  core_free_lanes(machine, reg->lanes);
-  reg->lanes = NULL;
-  reg->scalar = first;
+  if (!differ) {
+    core_free_lanes(machine, reg->lanes);
+    reg->lanes = NULL;
+    reg->scalar = first;
+  }
+  return changed != 0;
 }
 
-static void write_lanes(Machine *machine, MachineReg *reg, Value value, uint32_t lanes,
-                        uint32_t living, uint64_t mask) {
-  bool all = (living & ~lanes) == 0;
-  if (value.uniform) {
-    uint64_t raw = fit(value.scalar, value.known, (uint32_t)__builtin_ctz(lanes), mask);
-    if (all) {
-      if (reg->lanes) core_free_lanes(machine, reg->lanes);
-      reg->lanes = NULL;
-      reg->scalar = raw;
-      return;
+static bool write_uniform(Machine *machine, MachineReg *reg, uint64_t raw, uint32_t lanes,
+                          bool all) {
+  if (!reg->lanes && reg->scalar == raw) return false;
+  if (all) {
+    bool changed = !reg->lanes;
+    if (reg->lanes) {
+      FOR_LANES(lane, lanes)
+      changed |= reg->lanes[lane] != raw;
+      core_free_lanes(machine, reg->lanes);
     }
-    if (!reg->lanes && reg->scalar == raw) return;
-    expand(machine, reg);
-    FOR_LANES(lane, lanes)
-    reg->lanes[lane] = raw;
-    return;
-  }
-  if (all && (value.known & lanes) == lanes) {
-    write_all(machine, reg, value.lanes, living & lanes, mask);
-    return;
+    reg->lanes = NULL;
+    reg->scalar = raw;
+    return changed;
   }
   expand(machine, reg);
+  bool changed = false;
+  FOR_LANES(lane, lanes) {
+    changed |= reg->lanes[lane] != raw;
+    reg->lanes[lane] = raw;
+  }
+  return changed;
+}
+
+static bool write_lanes(Machine *machine, MachineReg *reg, Value value, uint32_t lanes,
+                        uint32_t living, uint64_t mask) {
+  bool all = (living & ~lanes) == 0;
   uint32_t first = (uint32_t)__builtin_ctz(lanes);
+  if (value.uniform)
+    return write_uniform(machine, reg, fit(value.scalar, value.known, first, mask), lanes, all);
+  if (all && (value.known & lanes) == lanes)
+    return write_all(machine, reg, value.lanes, living & lanes, mask);
+  expand(machine, reg);
   uint64_t sample = fit(value.lanes[first], value.known, first, mask);
-  bool same = all;
+  bool same = all, changed = false;
   FOR_LANES(lane, lanes) {
     uint64_t raw = fit(value.lanes[lane], value.known, lane, mask);
+    changed |= reg->lanes[lane] != raw;
     reg->lanes[lane] = raw;
     same &= raw == sample;
   }
@@ -142,6 +158,7 @@ static void write_lanes(Machine *machine, MachineReg *reg, Value value, uint32_t
     reg->lanes = NULL;
     reg->scalar = sample;
   }
+  return changed;
 }
 
 void core_write_reg(Machine *machine, Strand *strand, int32_t id, Value value, uint32_t lanes) {
@@ -150,7 +167,7 @@ void core_write_reg(Machine *machine, Strand *strand, int32_t id, Value value, u
   MachineReg *reg = &strand->warp->regs[id];
   IrType type = session->reg_type[id];
   uint64_t mask = type.cls == IR_CLASS_PRED ? 1 : core_width_mask(type.bytes);
-  write_lanes(machine, reg, value, lanes, strand->warp->alive, mask);
+  if (write_lanes(machine, reg, value, lanes, strand->warp->alive, mask)) strand->unchanged = 0;
   reg->known = (reg->known & ~lanes) | (value.known & lanes);
   reg->written = (uint32_t)machine->step;
   if (reg->watched)
