@@ -109,6 +109,15 @@ AstNode *ast_strip(Lower *l, AstNode *n) {
   }
 }
 
+AstNode *ast_copied(Lower *l, AstNode *n) {
+  if (n->kind != CXCursor_CallExpr || !ast_is_null(ast_reference(l, n))) return NULL;
+  AstNode *source = ast_part(l, n, 0);
+  return source && n->nparts == 1 && cpp_is_object(ast_type(l, n)) &&
+                 cpp_same(ast_type(l, source), ast_type(l, n))
+             ? source
+             : NULL;
+}
+
 bool ast_returns_reference(Lower *l, AstNode *n) {
   CXCursor d = ast_reference(l, n);
   return (d.kind == CXCursor_FunctionDecl || d.kind == CXCursor_CXXMethod ||

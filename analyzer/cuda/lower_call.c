@@ -383,6 +383,8 @@ IrOperand lower_call(Lower *l, AstNode *n) {
   else if (ast_part(l, n, 0))
     callee = lower_function_value(l, n->parts[0]);
   int nargs = ast_arguments(l, n);
+  AstNode *copied = callee ? NULL : ast_copied(l, n);
+  if (copied) return lower_lvalue(l, copied);
   if (!callee) {
     Call call = {.node = n, .args = n->arguments, .nargs = nargs};
     IrOperand result;

@@ -238,6 +238,11 @@ static void init_conditional(Lower *l, IrOperand address, const CppType *type, A
 static AstNode *strip_object(Lower *l, const CppType *type, AstNode *n) {
   for (;;) {
     ast_expand(l, n);
+    AstNode *copied = ast_copied(l, n);
+    if (copied) {
+      n = copied;
+      continue;
+    }
     bool wrapper = n->kind == CXCursor_ParenExpr ||
                    (n->kind == CXCursor_UnexposedExpr && cpp_same(ast_type(l, n), type));
     if (!wrapper || n->nparts != 1) return n;

@@ -162,6 +162,9 @@ int ast_arguments(Lower *l, AstNode *n);
 bool ast_has_location(Lower *l, AstNode *n);
 /* Without parentheses and wrappers that change nothing. */
 AstNode *ast_strip(Lower *l, AstNode *n);
+/* What a copy is made of, when `n` is the call of an implicit copy or move constructor that has no
+ * declaration to refer to; else NULL. */
+AstNode *ast_copied(Lower *l, AstNode *n);
 /* A call of a function that returns a reference. */
 bool ast_returns_reference(Lower *l, AstNode *n);
 /* The variable's initialiser, or NULL. */
