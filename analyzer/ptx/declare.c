@@ -70,6 +70,7 @@ static void read_version(Reader *reader) {
   char *end;
   const char *line = rest_of_line(reader);
   long major = strtol(line, &end, 10);
+  if (major < 0 || major > 99) return;
   reader->module->version = (int)major * 10 + (*end == '.' ? atoi(end + 1) : 0);
 }
 

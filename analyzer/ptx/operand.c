@@ -123,6 +123,8 @@ static bool parse_float(PtxParser *parser) {
   return true;
 }
 
+static bool parse_atom(PtxParser *parser, PtxOperand *operand);
+
 static bool parse_list(PtxParser *parser, char close, PtxOperand *operand) {
   KC_VEC(PtxOperand) list = {0};
   operand->kind = PTX_VECTOR;
@@ -142,17 +144,18 @@ static bool parse_list(PtxParser *parser, char close, PtxOperand *operand) {
 }
 
 static bool parse_offset(PtxParser *parser, int64_t *offset) {
-  ptx_skip_blank(parser);
-  char c = peek(parser, 0);
-  if (c != '+' && c != '-') return true;
-  size_t start = parser->position;
-  int64_t value = 0;
-  if (!ptx_parse_integer(parser, &value)) {
-    parser->position = start;
-    return ptx_syntax_error(parser, "an address is a register or symbol plus a constant");
+  for (;;) {
+    ptx_skip_blank(parser);
+    char c = peek(parser, 0);
+    if (c != '+' && c != '-') return true;
+    size_t start = parser->position;
+    int64_t value = 0;
+    if (!ptx_parse_integer(parser, &value)) {
+      parser->position = start;
+      return ptx_syntax_error(parser, "an address is a register or symbol plus a constant");
+    }
+    *offset = (int64_t)((uint64_t)*offset + (uint64_t)value);
   }
-  *offset += value;
-  return parse_offset(parser, offset);
 }
 
 static bool parse_address(PtxParser *parser, PtxOperand *operand) {
@@ -190,7 +193,7 @@ static bool parse_asm_operand(PtxParser *parser, PtxOperand *operand) {
   return true;
 }
 
-static bool parse_atom(PtxParser *parser, PtxOperand *operand) {
+static bool parse_inner(PtxParser *parser, PtxOperand *operand) {
   char c = peek(parser, 0);
   if (c == '[' || c == '{' || c == '(') {
     parser->position++;
@@ -224,6 +227,14 @@ static bool parse_atom(PtxParser *parser, PtxOperand *operand) {
                                                        : PTX_REG;
   if (operand->kind == PTX_REG && name[0] != '%') return parse_offset(parser, &operand->value);
   return true;
+}
+
+static bool parse_atom(PtxParser *parser, PtxOperand *operand) {
+  if (parser->depth >= PTX_MAX_NESTING) return ptx_syntax_error(parser, "nested too deeply");
+  parser->depth++;
+  bool good = parse_inner(parser, operand);
+  parser->depth--;
+  return good;
 }
 
 bool ptx_parse_operand(PtxParser *parser, PtxOperand *operand) {

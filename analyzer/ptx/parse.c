@@ -73,7 +73,7 @@ static bool parse_registers(PtxParser *parser, uint32_t begin) {
     int64_t count = -1;
     if (accept(parser, '<')) {
       ptx_skip_blank(parser);
-      if (!ptx_parse_integer(parser, &count) || count < 0 || count > 10000000 ||
+      if (!ptx_parse_integer(parser, &count) || count < 0 || count > PTX_MAX_REGISTERS ||
           !accept(parser, '>'))
         return ptx_syntax_error(parser, "expected '<count>' after a register name");
     }
@@ -303,7 +303,7 @@ bool ptx_parse_statements(PtxParser *parser, int depth) {
     bool is_label = false;
     if (c == '{') {
       parser->position++;
-      depth++;
+      if (++depth > PTX_MAX_NESTING) return ptx_syntax_error(parser, "nested too deeply");
       push(parser, PTX_STATEMENT_OPEN, begin);
     } else if (c == '}') {
       parser->position++;

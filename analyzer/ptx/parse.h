@@ -51,12 +51,16 @@ typedef struct PtxStatements {
   int capacity;
 } PtxStatements;
 
+/* Limits against text that is no program. */
+enum { PTX_MAX_NESTING = 200, PTX_MAX_REGISTERS = 1 << 18 };
+
 typedef struct PtxParser {
   KcArena *arena;
   const char *text;
   size_t length;
   size_t position;
   bool is_asm;
+  int depth; /* of nested operands */
   PtxStatements *statements;
   PtxSyntaxError error;
 } PtxParser;

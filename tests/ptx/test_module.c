@@ -217,6 +217,22 @@ static const char *const broken[] = {
     ".entry k(){.reg .b32 %r<",
 };
 
+/* text that is no program ends in an error, not in a full stack */
+START_TEST(deep_nesting_is_refused) {
+  static const char fill[] = "{[(-!";
+  for (size_t i = 0; i < sizeof fill - 1; i++) {
+    GString *text = g_string_new(".version 8.0\n.entry k()\n{\n");
+    if (fill[i] != '{') g_string_append(text, "mov.u32 ");
+    for (int j = 0; j < 100000; j++)
+      g_string_append_c(text, fill[i]);
+    Loaded l = load(text->str);
+    ck_assert(!l.good);
+    unload(&l);
+    g_string_free(text, TRUE);
+  }
+}
+END_TEST
+
 START_TEST(broken_modules_say_where) {
   Loaded l = load(broken[_i]);
   ck_assert(!l.good);
@@ -236,6 +252,7 @@ Suite *test_suite(void) {
   tcase_add_test(tcase, calls_are_inlined);
   tcase_add_test(tcase, indexed_branches);
   tcase_add_test(tcase, target_and_version_of_the_module);
+  tcase_add_test(tcase, deep_nesting_is_refused);
   tcase_add_loop_test(tcase, broken_modules_say_where, 0, (int)(sizeof broken / sizeof *broken));
   suite_add_tcase(suite, tcase);
   return suite;
