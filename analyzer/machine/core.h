@@ -231,6 +231,7 @@ void core_find_granules(MachineSession *session);
 void core_collect_maps(MachineSession *session);
 
 /* ---- run.c ---- */
+int64_t core_clock_us(void);
 Machine *core_machine_new(MachineSession *session, const MachineSample *sample,
                           MachineSchedule schedule, uint64_t max_steps);
 void core_machine_free(Machine *machine);

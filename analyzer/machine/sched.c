@@ -16,7 +16,7 @@ static bool over_budget(Machine *machine) {
     core->cut_reason = kc_printf(machine->session->arena, "stopped after %llu steps",
                                  (unsigned long long)machine->step);
   } else if (machine->step % TIME_CHECK_STEPS == 0) {
-    int64_t used = g_get_monotonic_time() - core_session(machine)->started_us;
+    int64_t used = core_clock_us() - core_session(machine)->started_us;
     if (options->max_time_us > 0 && used > options->max_time_us) {
       core->cut_time = true;
       core->cut_reason = "stopped at the time limit";
