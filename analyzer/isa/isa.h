@@ -148,6 +148,8 @@ typedef struct IsaCall {
   int nargs;
 } IsaCall;
 
+/* Whether the table has an opinion on `call` at all: cheap, for the many plain ld, st and cvt. */
+bool isa_concerns(const IsaFamily *family, const IsaCall *call);
 /* Judges `call` against the forms of its family, and the form that fits against the target
  * ("sm_90a"; NULL or unknown: not judged). */
 IsaVerdict isa_judge(const IsaFamily *family, const IsaCall *call, const char *target);

@@ -15,6 +15,8 @@ typedef struct Match {
   const IsaCall *call;
   int score;
   bool any_range; /* constants out of range are let pass */
+  bool quiet;     /* only whether it fits is asked, not why not */
+  char name[96];  /* of the form, once it is needed */
   int rank;       /* of the verdict: how far the operands were bound, and how telling it is */
   IsaVerdict verdict;
   const IsaOperand *bound[MAX_ARGS];
@@ -24,6 +26,7 @@ static void say(Match *match, IsaFault fault, int modifier, int operand, const c
     __attribute__((format(printf, 5, 6)));
 static void say(Match *match, IsaFault fault, int modifier, int operand, const char *format, ...) {
   match->verdict.fault = fault;
+  if (match->quiet) return;
   match->verdict.modifier = modifier;
   match->verdict.operand = operand;
   va_list args;
@@ -32,11 +35,9 @@ static void say(Match *match, IsaFault fault, int modifier, int operand, const c
   va_end(args);
 }
 
-static void full_name(const IsaForm *form, char *out, size_t size) {
-  size_t used = 0;
-  out[0] = '\0';
-  for (int i = 0; i < form->nname && used < size; i++)
-    used += (size_t)snprintf(out + used, size - used, "%s%s", i ? "." : "", form->name[i]);
+static const char *name_of(Match *match) {
+  if (!match->name[0]) isa_form_name(match->form, match->name, sizeof match->name);
+  return match->name;
 }
 
 /* ---- modifiers ---- */
@@ -51,8 +52,6 @@ static bool slot_takes(const IsaSlot *slot, const char *modifier) {
 static bool fill_slots(Match *match) {
   const IsaForm *form = match->form;
   const IsaCall *call = match->call;
-  char name[96];
-  full_name(form, name, sizeof name);
   bool filled[MAX_MODIFIERS] = {false};
   int last[3] = {-1, -1, -1}; /* spaces, types, layouts: the slot filled last */
   bool good = true;
@@ -68,9 +67,11 @@ static bool fill_slots(Match *match) {
       if (floor) *floor = found;
       match->score += 10;
     } else if (good) {
-      say(match, ISA_UNKNOWN_MODIFIER, i, -1, "%s does not take .%s here", name, modifier);
+      say(match, ISA_UNKNOWN_MODIFIER, i, -1, "%s does not take .%s here", name_of(match),
+          modifier);
       good = false;
     }
+    if (found < 0 && match->quiet) return false;
     if (found < 0) match->score -= 12;
   }
   for (int j = 0; j < form->nslots && j < MAX_MODIFIERS; j++) {
@@ -81,8 +82,8 @@ static bool fill_slots(Match *match) {
     if (!wanted) continue;
     match->score -= 11;
     if (good)
-      say(match, ISA_MISSING_MODIFIER, -1, -1, "%s needs .%s%s", name, form->slots[j].choices[0],
-          form->slots[j].nchoices > 1 ? " or an alternative" : "");
+      say(match, ISA_MISSING_MODIFIER, -1, -1, "%s needs .%s%s", name_of(match),
+          form->slots[j].choices[0], form->slots[j].nchoices > 1 ? " or an alternative" : "");
     good = false;
   }
   return good;
@@ -145,94 +146,15 @@ static bool evaluate(const IsaCall *call, const char *expression, int64_t *value
   return true;
 }
 
-/* "24..256/8" -> "24 to 256 in steps of 8" */
-static const char *range_text(const char *range, char *out, size_t size) {
-  size_t used = 0;
-  out[0] = '\0';
-  for (const char *at = range; *at && used < size;) {
-    if (strncmp(at, "..", 2) == 0) {
-      used += (size_t)snprintf(out + used, size - used, " to ");
-      at += 2;
-    } else if (*at == '/') {
-      used += (size_t)snprintf(out + used, size - used, " in steps of ");
-      at++;
-    } else if (*at == '|') {
-      used += (size_t)snprintf(out + used, size - used, strchr(at + 1, '|') ? ", " : " or ");
-      at++;
-    } else {
-      used += (size_t)snprintf(out + used, size - used, "%c", *at++);
-    }
-  }
-  return out;
-}
-
-static const char *kind_text(const IsaArg *arg, char *out, size_t size) {
-  switch (arg->kind) {
-  case ISA_ARG_REGISTER:
-    snprintf(out, size, arg->bits ? "a %d-bit %sregister" : "a register", arg->bits,
-             arg->cls == 'f' ? "float " : "");
-    break;
-  case ISA_ARG_PREDICATE: return "a predicate";
-  case ISA_ARG_IMMEDIATE: snprintf(out, size, "the constant %lld", (long long)arg->value); break;
-  case ISA_ARG_FLOAT: return "a float constant";
-  case ISA_ARG_SPECIAL: return "a special register";
-  case ISA_ARG_SYMBOL: return "a symbol";
-  case ISA_ARG_SINK: return "'_'";
-  case ISA_ARG_ADDRESS: return "an address in brackets";
-  case ISA_ARG_VECTOR: return "a vector in braces";
-  case ISA_ARG_PAIR: return "a pair";
-  case ISA_ARG_UNKNOWN: return "something unknown";
-  }
-  return out;
-}
-
-static void wanted_text(const IsaOperand *operand, char *out, size_t size) {
-  if (operand->kind == ISA_ADDRESS) {
-    snprintf(out, size, "an address in brackets");
-    return;
-  }
-  if (operand->kind == ISA_VECTOR) {
-    snprintf(out, size, "a vector in braces");
-    return;
-  }
-  if (operand->kind == ISA_PAIR) {
-    snprintf(out, size, "a pair d|p");
-    return;
-  }
-  size_t used = 0;
-  const char *joiner = "";
-  out[0] = '\0';
-  if (operand->accepts & ISA_ACCEPT_REGISTER) {
-    used += (size_t)snprintf(out + used, size - used, "a ");
-    for (int bits = 8; bits <= 128; bits *= 2)
-      if (operand->widths & bits) {
-        used += (size_t)snprintf(out + used, size - used, "%s%d", joiner, bits);
-        joiner = "- or ";
-      }
-    used +=
-        (size_t)snprintf(out + used, size - used, operand->widths ? "-bit register" : "register");
-    joiner = " or ";
-  }
-  static const struct {
-    int accept;
-    const char *text;
-  } others[] = {{ISA_ACCEPT_PREDICATE, "a predicate"},
-                {ISA_ACCEPT_IMMEDIATE, "a constant"},
-                {ISA_ACCEPT_FLOAT, "a float constant"},
-                {ISA_ACCEPT_SINK, "'_'"}};
-  for (size_t i = 0; i < sizeof others / sizeof *others && used < size; i++)
-    if (operand->accepts & others[i].accept) {
-      used += (size_t)snprintf(out + used, size - used, "%s%s", joiner, others[i].text);
-      joiner = " or ";
-    }
-}
-
 static bool wrong_kind(Match *match, const IsaOperand *operand, const IsaArg *arg, int index) {
-  char have[64], want[160], name[96];
-  full_name(match->form, name, sizeof name);
-  wanted_text(operand, want, sizeof want);
-  say(match, ISA_OPERAND_KIND, -1, index, "operand %d of %s is %s, not %s", index + 1, name,
-      kind_text(arg, have, sizeof have), want);
+  if (match->quiet) {
+    match->verdict.fault = ISA_OPERAND_KIND;
+    return false;
+  }
+  char have[64], want[160];
+  isa_operand_text(operand, want, sizeof want);
+  say(match, ISA_OPERAND_KIND, -1, index, "operand %d of %s is %s, not %s", index + 1,
+      name_of(match), isa_arg_text(arg, have, sizeof have), want);
   return false;
 }
 
@@ -272,11 +194,9 @@ static bool accepts_float(Match *match, const IsaOperand *operand, const IsaArg 
   if (!dots || match->any_range) return true;
   double low = strtod(operand->range, NULL), high = strtod(dots + 2, NULL);
   if (arg->real > low && arg->real <= high) return true;
-  char name[96];
-  full_name(match->form, name, sizeof name);
   say(match, ISA_OPERAND_RANGE, -1, index,
-      "operand %d of %s is %g; it must be above %g and at most %g", index + 1, name, arg->real, low,
-      high);
+      "operand %d of %s is %g; it must be above %g and at most %g", index + 1, name_of(match),
+      arg->real, low, high);
   return false;
 }
 
@@ -292,13 +212,12 @@ static bool accepts_plain(Match *match, const IsaOperand *operand, const IsaArg 
   case ISA_ARG_IMMEDIATE: {
     if (!(operand->accepts & ISA_ACCEPT_IMMEDIATE)) return wrong_kind(match, operand, arg, index);
     if (!operand->range || match->any_range) return true;
-    char name[96], range[96], bounds[96];
+    char range[96], bounds[96];
     if (!resolve_range(match, operand->range, bounds, sizeof bounds) ||
         isa_in_range(bounds, arg->value))
       return true;
-    full_name(match->form, name, sizeof name);
     say(match, ISA_OPERAND_RANGE, -1, index, "operand %d of %s is %lld; it must be %s", index + 1,
-        name, (long long)arg->value, range_text(bounds, range, sizeof range));
+        name_of(match), (long long)arg->value, isa_range_text(bounds, range, sizeof range));
     return false;
   }
   case ISA_ARG_FLOAT: return accepts_float(match, operand, arg, index);
@@ -319,10 +238,8 @@ static bool accepts_vector(Match *match, const IsaOperand *operand, const IsaArg
   if (arg->kind != ISA_ARG_VECTOR) return wrong_kind(match, operand, arg, index);
   int64_t count;
   if (operand->count && evaluate(match->call, operand->count, &count) && count != arg->count) {
-    char name[96];
-    full_name(match->form, name, sizeof name);
     say(match, ISA_VECTOR_LENGTH, -1, index, "operand %d of %s has %d elements, it takes %lld",
-        index + 1, name, arg->count, (long long)count);
+        index + 1, name_of(match), arg->count, (long long)count);
     return false;
   }
   for (int i = 0; i < arg->count; i++)
@@ -346,17 +263,13 @@ static bool accepts_address(Match *match, const IsaOperand *operand, const IsaAr
     return wrong_kind(match, &wanted, base, index);
   }
   if (arg->value != 0 && operand->nlist > 0) {
-    char name[96];
-    full_name(match->form, name, sizeof name);
     say(match, ISA_OPERAND_KIND, -1, index, "the address of operand %d of %s takes no offset",
-        index + 1, name);
+        index + 1, name_of(match));
     return false;
   }
   if (arg->count - 1 != operand->nlist) {
-    char name[96];
-    full_name(match->form, name, sizeof name);
-    say(match, ISA_OPERAND_COUNT, -1, index, "the address of operand %d of %s %s", index + 1, name,
-        operand->nlist ? "needs coordinates" : "takes no coordinates");
+    say(match, ISA_OPERAND_COUNT, -1, index, "the address of operand %d of %s %s", index + 1,
+        name_of(match), operand->nlist ? "needs coordinates" : "takes no coordinates");
     return false;
   }
   for (int i = 0; i < operand->nlist; i++)
@@ -401,11 +314,10 @@ static bool bind(Match *match, int next, int from) {
   const IsaForm *form = match->form;
   const IsaCall *call = match->call;
   IsaVerdict before = match->verdict;
-  char name[96];
-  full_name(form, name, sizeof name);
   if (next == form->noperands) {
     if (from == call->nargs) return true;
-    say(match, ISA_OPERAND_COUNT, -1, from, "%s takes no operand %d here", name, from + 1);
+    say(match, ISA_OPERAND_COUNT, -1, from, "%s takes no operand %d here", name_of(match),
+        from + 1);
     keep(match, &before, from, 0);
     return false;
   }
@@ -422,7 +334,7 @@ static bool bind(Match *match, int next, int from) {
       keep(match, &before, from, match->verdict.fault == ISA_OPERAND_RANGE ? 3 : may_skip ? 1 : 2);
     }
   } else if (!may_skip) {
-    say(match, ISA_OPERAND_COUNT, -1, -1, "%s needs operand %d%s%s", name, from + 1,
+    say(match, ISA_OPERAND_COUNT, -1, -1, "%s needs operand %d%s%s", name_of(match), from + 1,
         operand->when ? " because of ." : "", operand->when ? operand->when : "");
     keep(match, &before, from, 2);
   }
@@ -438,15 +350,18 @@ static bool name_fits(const IsaForm *form, const IsaCall *call) {
   return true;
 }
 
-static bool try_form(Match *match, const IsaForm *form, const IsaCall *call, bool any_range) {
+static bool try_form(Match *match, const IsaForm *form, const IsaCall *call, bool any_range,
+                     bool quiet) {
   IsaVerdict fits = {.form = form, .modifier = -1, .operand = -1};
   *match = (Match){.form = form,
                    .call = call,
                    .score = form->nname * 30,
                    .any_range = any_range,
+                   .quiet = quiet,
                    .rank = -1,
                    .verdict = fits};
   bool modifiers = fill_slots(match);
+  if (quiet && !modifiers) return false;
   IsaVerdict saved = match->verdict;
   match->verdict = fits;
   bool operands = bind(match, 0, 0);
@@ -461,7 +376,7 @@ static void judge_target(IsaVerdict *verdict, const char *target) {
   bool suffix = false;
   if (isa_target_allows(form->targets, target, &suffix)) return;
   char name[96], list[160];
-  full_name(form, name, sizeof name);
+  isa_form_name(form, name, sizeof name);
   size_t used = 0;
   list[0] = '\0';
   for (int i = 0; form->targets[i] && used < sizeof list; i++) {
@@ -475,24 +390,36 @@ static void judge_target(IsaVerdict *verdict, const char *target) {
            target, list);
 }
 
-IsaVerdict isa_judge(const IsaFamily *family, const IsaCall *call, const char *target) {
-  IsaVerdict verdict = {.fault = ISA_NO_SUCH_NAME, .modifier = -1, .operand = -1};
-  int score = -1000000;
-  bool fits = false;
+/* The form that fits, for the target if there is one; verdict->form is NULL when none does. */
+static void find_fitting(const IsaFamily *family, const IsaCall *call, const char *target,
+                         IsaVerdict *verdict) {
   for (int i = 0; i < family->nforms; i++) {
     const IsaForm *form = &family->forms[i];
-    if (!name_fits(form, call)) continue;
     Match match;
-    if (try_form(&match, form, call, false)) {
-      judge_target(&match.verdict, target);
-      if (!fits || match.verdict.fault == ISA_FITS) verdict = match.verdict;
-      fits = true;
-      if (verdict.fault == ISA_FITS) return verdict;
-    } else if (!fits && match.score > score) {
-      score = match.score;
-      verdict = match.verdict;
-    }
+    if (!name_fits(form, call) || !try_form(&match, form, call, false, true)) continue;
+    judge_target(&match.verdict, target);
+    if (!verdict->form || match.verdict.fault == ISA_FITS) *verdict = match.verdict;
+    if (verdict->fault == ISA_FITS) return;
   }
+}
+
+static void find_nearest(const IsaFamily *family, const IsaCall *call, IsaVerdict *verdict) {
+  int score = -1000000;
+  for (int i = 0; i < family->nforms; i++) {
+    const IsaForm *form = &family->forms[i];
+    Match match;
+    if (!name_fits(form, call)) continue;
+    try_form(&match, form, call, false, false);
+    if (match.score <= score) continue;
+    score = match.score;
+    *verdict = match.verdict;
+  }
+}
+
+IsaVerdict isa_judge(const IsaFamily *family, const IsaCall *call, const char *target) {
+  IsaVerdict verdict = {.fault = ISA_NO_SUCH_NAME, .modifier = -1, .operand = -1};
+  find_fitting(family, call, target, &verdict);
+  if (!verdict.form) find_nearest(family, call, &verdict);
   if (verdict.form) return verdict;
   size_t used = (size_t)snprintf(verdict.message, sizeof verdict.message, "%s", family->opcode);
   for (int i = 0; i < call->nmodifiers && used < sizeof verdict.message; i++)
@@ -501,6 +428,19 @@ IsaVerdict isa_judge(const IsaFamily *family, const IsaCall *call, const char *t
   if (used < sizeof verdict.message)
     snprintf(verdict.message + used, sizeof verdict.message - used, " is no PTX instruction");
   return verdict;
+}
+
+bool isa_concerns(const IsaFamily *family, const IsaCall *call) {
+  const char *const *seen = NULL;
+  for (int i = 0; i < family->nforms; i++) {
+    const IsaForm *form = &family->forms[i];
+    if (form->nname > 1 && call->nmodifiers > 0 && strcmp(form->name[1], call->modifiers[0]) == 0)
+      return true;
+    if (form->nname > 1 || form->claims == seen) continue;
+    if (!form->claims[0] || isa_claims(form, call)) return true;
+    seen = form->claims; /* the forms of a group share the list */
+  }
+  return family->complete;
 }
 
 bool isa_claims(const IsaForm *form, const IsaCall *call) {
@@ -513,45 +453,8 @@ bool isa_claims(const IsaForm *form, const IsaCall *call) {
 
 bool isa_bind(const IsaForm *form, const IsaCall *call, const IsaOperand **operands) {
   Match match;
-  if (call->nargs > MAX_ARGS || !try_form(&match, form, call, true)) return false;
+  if (call->nargs > MAX_ARGS || !try_form(&match, form, call, true, true)) return false;
   for (int i = 0; i < call->nargs; i++)
     operands[i] = match.bound[i];
   return true;
-}
-
-static void print_slot(const IsaSlot *slot, char *out, size_t size, size_t *used) {
-  for (int i = 0; i < slot->nchoices && *used < size; i++)
-    *used += (size_t)snprintf(out + *used, size - *used, "%s.%s", i ? "|" : "", slot->choices[i]);
-}
-
-static void print_operand(const IsaOperand *operand, char *out, size_t size, size_t *used) {
-  const char *open = operand->kind == ISA_ADDRESS ? "[" : operand->kind == ISA_VECTOR ? "{" : "";
-  const char *close = operand->kind == ISA_ADDRESS ? "]" : operand->kind == ISA_VECTOR ? "}" : "";
-  const char *role = strcmp(operand->role, "-") == 0 ? "imm" : operand->role;
-  if (*used < size) *used += (size_t)snprintf(out + *used, size - *used, "%s%s", open, role);
-  for (int i = operand->kind == ISA_PAIR ? 1 : 0; i < operand->nlist && *used < size; i++) {
-    *used += (size_t)snprintf(out + *used, size - *used, operand->kind == ISA_PAIR ? "|" : ", ");
-    print_operand(&operand->list[i], out, size, used);
-  }
-  if (*used < size) *used += (size_t)snprintf(out + *used, size - *used, "%s", close);
-}
-
-void isa_print_form(const IsaForm *form, char *out, int length) {
-  size_t size = (size_t)length;
-  full_name(form, out, size);
-  size_t used = strlen(out);
-  for (int i = 0; i < form->nslots && used < size; i++) {
-    int group = form->slots[i].group;
-    bool first = group && (i == 0 || form->slots[i - 1].group != group);
-    bool last = group && (i + 1 == form->nslots || form->slots[i + 1].group != group);
-    if (first && used < size) used += (size_t)snprintf(out + used, size - used, "{");
-    print_slot(&form->slots[i], out, size, &used);
-    if (last && used < size) used += (size_t)snprintf(out + used, size - used, "}");
-  }
-  for (int i = 0; i < form->noperands && used < size; i++) {
-    bool optional = form->operands[i].optional || form->operands[i].when;
-    used += (size_t)snprintf(out + used, size - used, "%s%s", optional ? "{" : "", i ? ", " : " ");
-    print_operand(&form->operands[i], out, size, &used);
-    if (optional && used < size) used += (size_t)snprintf(out + used, size - used, "}");
-  }
 }

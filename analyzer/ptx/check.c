@@ -223,7 +223,8 @@ static void check_advice(PtxLowering *lowering, const PtxInsn *insn, const IsaFo
 const IsaForm *ptx_check(PtxLowering *lowering, const PtxInsn *insn, bool *listed) {
   const IsaFamily *family = isa_family(insn->opcode);
   *listed = false;
-  if (!family) return NULL;
+  IsaCall name = {.modifiers = insn->modifiers, .nmodifiers = insn->nmodifiers};
+  if (!family || !isa_concerns(family, &name)) return NULL;
   IsaCall call = ptx_call(lowering, insn);
   IsaVerdict verdict = isa_judge(family, &call, lowering->target);
   bool target = verdict.fault == ISA_TARGET || verdict.fault == ISA_TARGET_SUFFIX;
