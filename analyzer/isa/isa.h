@@ -103,6 +103,7 @@ typedef struct IsaFamily {
   bool complete;
   const char *section; /* of the PTX ISA */
   const char *violation;
+  const char *instead; /* for an opcode that no PTX version has: what is meant by it; or NULL */
   const IsaForm *forms;
   int nforms;
 } IsaFamily;
@@ -161,6 +162,9 @@ bool isa_bind(const IsaForm *form, const IsaCall *call, const IsaOperand **opera
 bool isa_target_allows(const char *const *targets, const char *target, bool *suffix);
 /* Whether a call that comes nearest to `form` must be one of the family's forms. */
 bool isa_claims(const IsaForm *form, const IsaCall *call);
+/* The name in the family nearest to that of a call whose name it does not have, or NULL. The text
+ * is in `out`. */
+const char *isa_nearest_name(const IsaFamily *family, const IsaCall *call, char *out, int size);
 /* A form as the PTX ISA would print it, into `out`. */
 void isa_print_form(const IsaForm *form, char *out, int size);
 

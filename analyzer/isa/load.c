@@ -101,13 +101,15 @@ static IsaFamily *read_family(KcArena *arena, const char *opcode) {
   char path[128];
   const KcYaml *root = read_file(arena, path_of(opcode, path, sizeof path));
   if (!root) return NULL;
-  static const char *const known[] = {"complete", "section", "violation", "groups", NULL};
+  static const char *const known[] = {"complete", "section", "violation",
+                                      "instead",  "groups",  NULL};
   KcError error = {0};
   if (!kc_yaml_check_keys(path, root, known, &error)) broken(path, error.line, error.message);
   IsaFamily *family = KC_NEW(arena, IsaFamily);
   family->opcode = kc_strdup(arena, opcode);
   family->section = kc_yaml_text(root, "section", "");
   family->violation = kc_yaml_text(root, "violation", "arch-unknown-instruction");
+  family->instead = kc_yaml_text(root, "instead", NULL);
   const KcYaml *complete = kc_yaml_get(root, "complete");
   if (complete && !kc_yaml_bool(complete, &family->complete))
     broken(path, complete->line, "complete: is true or false");

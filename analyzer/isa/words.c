@@ -2,7 +2,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <glib.h>
+
 #include "isa/internal.h"
+#include "support/suggest.h"
 
 void isa_form_name(const IsaForm *form, char *out, size_t size) {
   size_t used = 0;
@@ -128,4 +131,25 @@ void isa_print_form(const IsaForm *form, char *out, int length) {
     print_operand(&form->operands[i], out, size, &used);
     if (optional && used < size) used += (size_t)snprintf(out + used, size - used, "}");
   }
+}
+
+const char *isa_nearest_name(const IsaFamily *family, const IsaCall *call, char *out, int size) {
+  /* compare names of as many parts as the call has, the longest first */
+  for (int parts = call->nmodifiers < 3 ? call->nmodifiers : 3; parts > 0; parts--) {
+    g_autoptr(GString) word = g_string_new(family->opcode);
+    for (int i = 0; i < parts; i++)
+      g_string_append_printf(word, ".%s", call->modifiers[i]);
+    g_autoptr(GPtrArray) names = g_ptr_array_new_with_free_func(g_free);
+    for (int i = 0; i < family->nforms; i++) {
+      if (family->forms[i].nname != parts + 1) continue;
+      isa_form_name(&family->forms[i], out, (size_t)size);
+      g_ptr_array_add(names, g_strdup(out));
+    }
+    g_ptr_array_add(names, NULL);
+    const char *nearest = kc_suggest(word->str, (const char *const *)names->pdata);
+    if (!nearest) continue;
+    g_strlcpy(out, nearest, (gsize)size);
+    return out;
+  }
+  return NULL;
 }

@@ -160,6 +160,21 @@ static const char *kind_of(const IsaFamily *family, const PtxInsn *insn,
   return verdict->form->violation;
 }
 
+static const char *help_for(PtxLowering *lowering, const PtxInsn *insn, const IsaFamily *family,
+                            const IsaVerdict *verdict) {
+  if (verdict->fault == ISA_TARGET || verdict->fault == ISA_TARGET_SUFFIX) return NULL;
+  char text[400];
+  if (verdict->form) {
+    isa_print_form(verdict->form, text, sizeof text);
+    return kc_printf(lowering->arena, "the nearest form is `%s`", text);
+  }
+  if (family->instead) return kc_printf(lowering->arena, "what there is: `%s`", family->instead);
+  IsaCall name = {.modifiers = insn->modifiers, .nmodifiers = insn->nmodifiers};
+  if (isa_nearest_name(family, &name, text, sizeof text))
+    return kc_printf(lowering->arena, "did you mean `%s`?", text);
+  return NULL;
+}
+
 static void report(PtxLowering *lowering, const PtxInsn *insn, const IsaFamily *family,
                    const IsaVerdict *verdict) {
   const char *kind = kind_of(family, insn, verdict);
@@ -173,11 +188,7 @@ static void report(PtxLowering *lowering, const PtxInsn *insn, const IsaFamily *
   v->caret = ptx_caret(lowering, begin, end);
   ir_violation_fact(lowering->violations, v, "instruction", "%s", insn->text);
   if (lowering->target) ir_violation_fact(lowering->violations, v, "arch", "%s", lowering->target);
-  bool target = verdict->fault == ISA_TARGET || verdict->fault == ISA_TARGET_SUFFIX;
-  if (target || !verdict->form) return;
-  char form[400];
-  isa_print_form(verdict->form, form, sizeof form);
-  v->help = kc_printf(lowering->arena, "the nearest form is `%s`", form);
+  v->help = help_for(lowering, insn, family, verdict);
 }
 
 /* A module says which PTX it is written in; asm statements follow the compiler. */

@@ -206,7 +206,12 @@ static const Fault faults[] = {
      "1;",
      "tcgen05-scale-mode",
      {"r", "l"}},
-    {"sm_90a", "clusterctl.try %0;", "none", {"r"}},
+    {"sm_90a", "clusterctl.try %0;", "arch-unknown-instruction", {"r"}},
+    {"sm_90a", "newfamily.try %0;", "none", {"r"}},
+    {"sm_90a",
+     "mbarrier.wait.parity.shared::cta.b64 p, [%0], 0;",
+     "arch-unknown-instruction",
+     {"r"}},
     {"sm_90a", "fence.proxy.asnyc;", "arch-unknown-instruction", {NULL}},
     {"sm_90", "wgmma.fence.sync.aligned;", "arch-suffix-required", {NULL}},
     {"sm_100a", "wgmma.fence.sync.aligned;", "arch-feature-absent", {NULL}},
@@ -245,6 +250,17 @@ START_TEST(carets_point_into_the_string) {
 END_TEST
 
 /* what is not in the table is said, never dropped */
+START_TEST(wrong_names_get_a_suggestion) {
+  Lowered l = lower_asm("sm_90a", "mbarrier.arive.shared::cta.b64 _, [%0];", ASM("r"));
+  ck_assert_str_eq(kind_at(&l, 0), "arch-unknown-instruction");
+  ck_assert_str_eq(l.violations.list.items[0]->help, "did you mean `mbarrier.arrive`?");
+  lowered_free(&l);
+  l = lower_asm("sm_100a", "umma.mma [%0];", ASM("r"));
+  ck_assert_str_eq(l.violations.list.items[0]->help, "what there is: `tcgen05.mma`");
+  lowered_free(&l);
+}
+END_TEST
+
 START_TEST(unknown_instructions_leave_a_note) {
   Lowered l = lower_asm("sm_90a", "newop.frob.u32 %0, %1;", ASM("=r", "r"));
   ck_assert_int_eq(l.violations.list.count, 0);
@@ -301,6 +317,7 @@ Suite *test_suite(void) {
   tcase_add_test(tcase, warp_operations);
   tcase_add_loop_test(tcase, faults_have_kinds, 0, (int)(sizeof faults / sizeof *faults));
   tcase_add_test(tcase, carets_point_into_the_string);
+  tcase_add_test(tcase, wrong_names_get_a_suggestion);
   tcase_add_test(tcase, unknown_instructions_leave_a_note);
   tcase_add_test(tcase, mixed_cta_groups);
   tcase_add_test(tcase, suffix_that_a_kernel_needs);
