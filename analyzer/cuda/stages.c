@@ -176,9 +176,11 @@ static void define_from_child(Stages *s, CXCursor declaration) {
   for (int i = children.count - 1; i >= 0; i--) {
     CXCursorKind kind = children.items[i].kind;
     if (kind < CXCursor_FirstExpr || kind > CXCursor_LastExpr) continue;
-    if (text_range(s, s->unit->clang->getCursorExtent(children.items[i]), &file, &start, &end) &&
-        end > start)
-      add_definition(s, unit_name(s->unit, declaration), file, start, end);
+    if (!text_range(s, s->unit->clang->getCursorExtent(children.items[i]), &file, &start, &end))
+      return;
+    if (end > start + 1 && file->original[start] == '{' && file->original[end - 1] == '}')
+      start++, end--; /* int STAGES{4}; */
+    if (end > start) add_definition(s, unit_name(s->unit, declaration), file, start, end);
     return;
   }
 }

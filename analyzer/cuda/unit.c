@@ -56,8 +56,7 @@ static uint32_t file_id(CudaUnit *unit, CXFile file, CXSourceLocation location) 
   return entry.id;
 }
 
-/* Column `column` of the parsed text as a column of the user's text. */
-static uint32_t user_column(const CudaUnit *unit, uint32_t id, uint32_t line, uint32_t column) {
+uint32_t unit_user_column(const CudaUnit *unit, uint32_t id, uint32_t line, uint32_t column) {
   const char *path = unit->program->sources.files.items[id].path;
   int64_t shift = 0;
   for (int i = 0; i < unit->edits.count; i++) {
@@ -78,10 +77,10 @@ SourceRange unit_range(CudaUnit *unit, CXSourceRange range) {
   clang->getFileLocation(clang->getRangeEnd(range), &end_file, &end_line, &end_column, NULL);
   if (!file || line == 0) return (SourceRange){0};
   uint32_t id = file_id(unit, file, start);
-  SourceRange out = {.file = id, .line = line, .column = user_column(unit, id, line, column)};
+  SourceRange out = {.file = id, .line = line, .column = unit_user_column(unit, id, line, column)};
   bool ordered = end_file == file && (end_line > line || (end_line == line && end_column > column));
   out.end_line = ordered ? end_line : line;
-  out.end_column = ordered ? user_column(unit, id, end_line, end_column) : out.column + 1;
+  out.end_column = ordered ? unit_user_column(unit, id, end_line, end_column) : out.column + 1;
   return out;
 }
 
@@ -103,7 +102,7 @@ SourceRange unit_macro_body(CudaUnit *unit, CXCursor cursor) {
   if (!body_file || (body_file == file && body_line == line && body_column == column))
     return (SourceRange){0};
   uint32_t id = file_id(unit, body_file, location);
-  uint32_t user = user_column(unit, id, body_line, body_column);
+  uint32_t user = unit_user_column(unit, id, body_line, body_column);
   return (SourceRange){id, body_line, user, body_line, user + 1};
 }
 

@@ -56,6 +56,8 @@ SourceRange unit_range(CudaUnit *unit, CXSourceRange range);
 SourceRange unit_cursor_range(CudaUnit *unit, CXCursor cursor);
 /* The point where the cursor's name or operator stands. */
 SourceRange unit_location(CudaUnit *unit, CXSourceLocation location);
+/* Column `column` of line `line` of the parsed text as a column of the user's text. */
+uint32_t unit_user_column(const CudaUnit *unit, uint32_t file, uint32_t line, uint32_t column);
 /* Where the text of a macro body that `cursor` comes from stands; line 0 when `cursor` is not from
  * a macro body. For a related note: the primary place is unit_cursor_range. */
 SourceRange unit_macro_body(CudaUnit *unit, CXCursor cursor);

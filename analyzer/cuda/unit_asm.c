@@ -118,9 +118,11 @@ static GArray *literal_bytes(CudaUnit *unit, CXCursor statement, uint32_t *file)
     if (!open) {
       open = strcmp(text, "(") == 0;
     } else if (clang->getTokenKind(tokens[i]) == CXToken_Literal) {
-      SourceRange place = unit_location(unit, clang->getTokenLocation(unit->tu, tokens[i]));
-      *file = place.file;
-      end = !decode_literal(out, text, place.line, place.column);
+      CXSourceLocation location = clang->getTokenLocation(unit->tu, tokens[i]);
+      unsigned line = 0, column = 0; /* in the parsed text: each byte is mapped back below */
+      clang->getFileLocation(location, NULL, &line, &column, NULL);
+      *file = unit_location(unit, location).file;
+      end = !decode_literal(out, text, line, column);
     } else if (clang->getTokenKind(tokens[i]) != CXToken_Comment) {
       end = clang->getTokenKind(tokens[i]) == CXToken_Punctuation &&
             (*text == ':' || strcmp(text, ")") == 0);
@@ -131,6 +133,10 @@ static GArray *literal_bytes(CudaUnit *unit, CXCursor statement, uint32_t *file)
     if (end) break;
   }
   if (tokens) clang->disposeTokens(unit->tu, tokens, count);
+  for (guint i = 0; i < out->len; i++) {
+    DecodedByte *byte = &g_array_index(out, DecodedByte, i);
+    if (byte->line) byte->column = unit_user_column(unit, *file, byte->line, byte->column);
+  }
   return out;
 }
 

@@ -103,6 +103,11 @@ typedef enum CUlaunchAttributeID_enum {
 } CUlaunchAttributeID;
 typedef union CUlaunchAttributeValue_union {
   char pad[64];
+  struct {
+    CUevent event;
+    int flags;
+    int triggerAtBlockStart;
+  } programmaticEvent;
   int cooperative;
   struct {
     unsigned int x, y, z;

@@ -407,7 +407,7 @@ KCHECK_BULK_REDUCE(max, uint64_t, "max.u64")
 #undef KCHECK_CLUSTER_REDUCE
 // the 16-bit types
 #define KCHECK_HALF_REDUCE(op, tag, type, suffix)                                                  \
-  template <typename T, typename = std::enable_if_t<std::is_same_v<T, type>>>                      \
+  template <typename T, typename = ::std::enable_if_t<::std::is_same_v<T, type>>>                      \
   KCHECK_PTX void cp_reduce_async_bulk(space_global_t, space_shared_t, op_##op##_t, T *dst,        \
                                        const T *src, uint32_t size, tag = tag()) {                 \
     asm volatile("cp.reduce.async.bulk.global.shared::cta.bulk_group." suffix                      \

@@ -4,24 +4,24 @@
 #include <type_traits>
 namespace cuda {
 namespace ptx {
-using std::int32_t;
-using std::int64_t;
-using std::uint16_t;
-using std::uint32_t;
-using std::uint64_t;
+using ::std::int32_t;
+using ::std::int64_t;
+using ::std::uint16_t;
+using ::std::uint32_t;
+using ::std::uint64_t;
 enum class dot_sem { acq_rel, acquire, relaxed, release, sc, weak };
 enum class dot_space { global, cluster, shared };
 enum class dot_scope { cta, cluster, gpu, sys };
 enum class dot_op { add, dec, inc, max, min, and_op, or_op, xor_op, cas, exch };
 enum class dot_cta_group { cta_group_1, cta_group_2 };
 enum class dot_kind { f16, f8f6f4, i8, mxf4, mxf4nvf4, mxf8f6f4, tf32 };
-template <dot_sem v> using sem_t = std::integral_constant<dot_sem, v>;
-template <dot_space v> using space_t = std::integral_constant<dot_space, v>;
-template <dot_scope v> using scope_t = std::integral_constant<dot_scope, v>;
-template <dot_op v> using op_t = std::integral_constant<dot_op, v>;
-template <dot_cta_group v> using cta_group_t = std::integral_constant<dot_cta_group, v>;
-template <dot_kind v> using kind_t = std::integral_constant<dot_kind, v>;
-template <int n> using n32_t = std::integral_constant<int, n>;
+template <dot_sem v> using sem_t = ::std::integral_constant<dot_sem, v>;
+template <dot_space v> using space_t = ::std::integral_constant<dot_space, v>;
+template <dot_scope v> using scope_t = ::std::integral_constant<dot_scope, v>;
+template <dot_op v> using op_t = ::std::integral_constant<dot_op, v>;
+template <dot_cta_group v> using cta_group_t = ::std::integral_constant<dot_cta_group, v>;
+template <dot_kind v> using kind_t = ::std::integral_constant<dot_kind, v>;
+template <int n> using n32_t = ::std::integral_constant<int, n>;
 #define KCHECK_TAG(family, name)                                                                   \
   typedef family##_t<dot_##family::name> family##_##name##_t;                                      \
   static constexpr family##_##name##_t family##_##name{};
