@@ -1,5 +1,7 @@
 #include "cli/pipeline.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "cli/limits.h"
@@ -169,9 +171,16 @@ static void run_kernel(Run *run, int k, int64_t time_us) {
   const IrKernel *kernel = a->program->kernels.items[k];
   run->machine.max_time_us = time_us;
   begin_stage(run, "machine", kernel->instantiation);
-  if (!kernel->body_lost)
-    a->machines[k] =
+  if (!kernel->body_lost) {
+    MachineResult *result =
         machine_run(a->arena, a->program, kernel, a->host, &run->machine, &a->violations);
+    a->machines[k] = result;
+    /* For --verbose: the parent shows what a worker says on stderr. */
+    if (result)
+      fprintf(stderr, "%s: %s: %" PRIu64 " steps in %.1f ms, %zu KB\n", run->job->path,
+              kernel->instantiation, result->steps, (double)result->time_us / 1e3,
+              result->memory >> 10);
+  }
   begin_stage(run, "budget", kernel->instantiation);
   a->budgets[k] =
       budget_check(a->program, kernel, a->arch, a->host, a->machines[k], &a->violations);

@@ -9,10 +9,9 @@ each stage; peak memory. Times are the best of N runs. It fails when kcheck take
 LIMIT times the bare parse plus a second: a guard against accidents, not a target.
 """
 import argparse
-import ctypes
 import glob
-import json
 import os
+import re
 import resource
 import shutil
 import subprocess
@@ -20,11 +19,13 @@ import sys
 import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-RUNS, LIMIT = 3, 25
+RUNS, LIMIT = 3, 8
 HEADERS = os.path.join(ROOT, "knowledge", "headers", "include")
-FLAGS = ["-x", "cuda", "--cuda-device-only", "-fsyntax-only", "-w", "-std=c++17", "--cuda-gpu-arch=sm_90a",
-         "--cuda-path=/nonexistent", "-nocudainc", "-nocudalib", "-nostdinc", "-nostdinc++", "-D__NVCC__=1",
-         "-D__CUDACC_VER_MAJOR__=13", "-D__CUDACC_VER_MINOR__=0", "-I" + HEADERS, "-include", "cuda_runtime.h"]
+COMMON = ["-x", "cuda", "--cuda-device-only", "-fsyntax-only", "-w", "-std=c++17", "--cuda-gpu-arch=sm_90a",
+          "-D__CUDACC_VER_MAJOR__=13", "-D__CUDACC_VER_MINOR__=0"]
+EMBEDDED = ["--cuda-path=/nonexistent", "-nocudainc", "-nocudalib", "-nostdinc", "-nostdinc++", "-D__NVCC__=1",
+            "-I" + HEADERS, "-include", "cuda_runtime.h"]
+TOOLKIT = os.environ.get("CUDA_HOME", "/usr/local/cuda")
 PARSE = """
 import ctypes, sys
 lib = ctypes.CDLL(sys.argv[1])
@@ -34,17 +35,24 @@ flags = [f.encode() for f in sys.argv[3:]]
 array = (ctypes.c_char_p * len(flags))(*flags)
 index = lib.clang_createIndex(0, 0)
 unit = lib.clang_parseTranslationUnit(ctypes.c_void_p(index), sys.argv[2].encode(), array, len(flags), None, 0, 0x201)
-sys.exit(0 if unit else 1)
+lib.clang_getDiagnostic.restype = ctypes.c_void_p
+count = lib.clang_getNumDiagnostics(ctypes.c_void_p(unit)) if unit else 0
+fatal = [i for i in range(count) if lib.clang_getDiagnosticSeverity(
+    ctypes.c_void_p(lib.clang_getDiagnostic(ctypes.c_void_p(unit), i))) == 4]
+sys.exit(2 if fatal or not unit else 0)
 """
 
 
 def find_libclang():
-    names = glob.glob("/usr/lib/llvm-*/lib/libclang.so.1") + glob.glob("/usr/lib*/libclang.so.*")
-    names = [os.environ["KCHECK_LIBCLANG"]] if "KCHECK_LIBCLANG" in os.environ else names
+    """The newest libclang that is installed."""
+    if "KCHECK_LIBCLANG" in os.environ:
+        return os.environ["KCHECK_LIBCLANG"]
+    names = [n for p in ("/usr/lib/llvm-*/lib/libclang*.so*", "/usr/lib*/llvm*/lib*/libclang.so*", "/usr/lib*/libclang.so*")
+             for n in glob.glob(p) if "cpp" not in n]
 
     def version(name):
-        digits = [int(w) for w in name.replace("/", "-").split("-") if w.isdigit()]
-        return digits[-1] if digits else 0
+        numbers = re.findall(r"(?:llvm-?|clang-|so\.)(\d+)", name)
+        return max(int(n) for n in numbers) if numbers else 0
     return max(names, key=version) if names else None
 
 
@@ -60,28 +68,42 @@ def best(command, runs=RUNS):
     return seconds, memory
 
 
-def stages(kcheck, path):
-    done = subprocess.run([kcheck, path, "--timing", "--format", "json"], capture_output=True, text=True)
-    try:
-        return json.loads(done.stdout)["files"][0].get("timing") or {}
-    except (ValueError, KeyError, IndexError):
-        return {}
+def look(kcheck, path):
+    """Time of each stage, machine steps and their time, and the headers that kcheck chose."""
+    done = subprocess.run([kcheck, path, "--timing", "--verbose"], capture_output=True, text=True)
+    parts = {m.group(1): float(m.group(2)) for m in re.finditer(r"^  (\w[\w ]*?) +([\d.]+) ms$", done.stdout, re.M)}
+    runs = re.findall(r": (\d+) steps in ([\d.]+) ms", done.stderr)
+    steps, spent = sum(int(s) for s, _ in runs), sum(float(t) for _, t in runs)
+    return parts, steps, spent, "toolkit headers" in done.stdout
+
+
+def header_flags(libclang, toolkit):
+    if not toolkit:
+        return EMBEDDED
+    resources = sorted(glob.glob(os.path.join(os.path.dirname(libclang), "clang", "*")))
+    return ["--cuda-path=" + TOOLKIT, "-isystem", TOOLKIT + "/include/cccl"] + (
+        ["-resource-dir", resources[-1]] if resources else [])
 
 
 def measure(kcheck, libclang, path):
+    parts, steps, spent, toolkit = look(kcheck, path)
+    flags = COMMON + header_flags(libclang, toolkit)
     whole, _ = best([kcheck, path, "--fail-on", "never"])
     python, _ = best([sys.executable, "-c", "import ctypes, sys"])
-    parse, _ = best([sys.executable, "-c", PARSE, libclang, path, *FLAGS])
+    command = [sys.executable, "-c", PARSE, libclang, path, *flags]
+    if subprocess.run(command).returncode != 0:
+        print("%s: the bare parse stops early: nothing to compare with" % os.path.basename(path))
+        return 0, 1
+    parse, _ = best(command)
     parse = max(parse - python, 1e-3)
     line = "%-34s kcheck %6.0f ms  = %4.1f x bare parse (%4.0f ms)" % (
         os.path.basename(path), 1000 * whole, whole / parse, 1000 * parse)
     if shutil.which("clang-tidy"):
-        tidy, _ = best(["clang-tidy", path, "--quiet", "--", *FLAGS], 1)
+        tidy, _ = best(["clang-tidy", path, "--quiet", "--", *flags], 1)
         line += "  = %4.2f x clang-tidy (%5.0f ms)" % (whole / tidy, 1000 * tidy)
-    print(line)
-    parts = stages(kcheck, path)
-    if parts:
-        print("  " + "  ".join("%s %.1f ms" % (k, v / 1000) for k, v in sorted(parts.items(), key=lambda kv: -kv[1])))
+    print(line + ("  (toolkit headers)" if toolkit else "  (embedded headers)"))
+    print("  " + "  ".join("%s %.1f ms" % kv for kv in sorted(parts.items(), key=lambda kv: -kv[1])) +
+          ("; %d machine steps, %.2f million a second" % (steps, steps / 1e3 / spent) if spent else ""))
     return whole, parse
 
 
