@@ -44,8 +44,14 @@ static PtxAsmOperand output(Lower *l, AstNode *n, const char *constraint, Pendin
   if (reg < 0) {
     IrType ir = cpp_is_scalar(type) ? type->ir : IR_TYPE_U(8);
     reg = lower_temp(l, ir);
-    *pending = (Pending){address, type, reg};
-    if (reads) lower_move(l, reg, ir, lower_load(l, address, type, false));
+    /* "+f" of an array element at a computed index is an accumulator: the instruction works on the
+     * register itself, so that a load before and a store after it would be accesses that are not
+     * there. */
+    if (reads && type->ir.cls == IR_CLASS_FLOAT)
+      ir_note(&l->b, false, "registers in flight: an accumulator is chosen by a computed index");
+    else
+      *pending = (Pending){address, type, reg};
+    if (reads && pending->type) lower_move(l, reg, ir, lower_load(l, address, type, false));
   }
   IrType ir = l->kernel->regs.items[reg].type;
   IrOperand value = reads ? ir_use(reg) : ir_unknown();
@@ -93,8 +99,15 @@ static void forget_outputs(Lower *l, const PtxAsmOperand *operands, int count) {
   }
 }
 
+/* A statement without instructions is a fence for the compiler (warpgroup_fence_operand of
+ * CUTLASS): it names registers, but nothing reads or writes them. */
+static bool has_no_instruction(const AsmNode *a) {
+  return a->known && a->parts.text[strspn(a->parts.text, " \t\r\n;")] == '\0';
+}
+
 void lower_asm(Lower *l, AstNode *n) {
   AsmNode *a = assembly(l, n);
+  if (has_no_instruction(a)) return;
   l->kernel->reachable_asm++;
   if (!a->known) {
     lower_havoc(l, true, "an asm statement could not be read: %s", a->why ? a->why : "no reason");

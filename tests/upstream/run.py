@@ -1,0 +1,126 @@
+#!/usr/bin/env python3
+"""Checks the kernels that fixtures/upstream.yaml pins: upstream.py KCHECK [--all] [--cache FOLDER].
+
+Downloads each package once into the cache (pip download, nothing is installed or run), unpacks it,
+compares SHA-256 of every pinned file, runs kcheck and compares status and findings. Without --all only
+packages marked quick. Prints a line a kernel and last 'N passed, N failed, N skipped'. A package that
+can't be had is a skip with its reason.
+"""
+import argparse
+import hashlib
+import json
+import os
+import subprocess
+import sys
+import tarfile
+import time
+import zipfile
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+UPSTREAM = os.path.join(ROOT, 'fixtures', 'upstream')
+LIMIT_S = 180
+RANK = {'failed': 0, 'partial': 1, 'checked': 2}
+
+
+def unpack(archive, folder):
+    if archive.endswith(('.whl', '.zip')):
+        zipfile.ZipFile(archive).extractall(folder)
+    else:
+        with tarfile.open(archive) as tar:
+            tar.extractall(folder, filter='data') if hasattr(tarfile, 'data_filter') else tar.extractall(folder)
+
+
+def fetch(package, version, cache):
+    """Folder with the unpacked package, or None and why not."""
+    folder = os.path.join(cache, '%s-%s' % (package, version))
+    if os.path.isdir(folder):
+        return folder, None
+    download = folder + '.download'
+    done = subprocess.run([sys.executable, '-m', 'pip', 'download', '--quiet', '--no-deps', '--disable-pip-version-check',
+                           '--dest', download, '%s==%s' % (package, version)], capture_output=True, text=True)
+    if done.returncode:
+        return None, (done.stderr.strip().splitlines() or ['pip failed'])[-1][:160]
+    archive = os.path.join(download, sorted(os.listdir(download))[0])
+    unpack(archive, folder + '.part')
+    os.rename(folder + '.part', folder)
+    return folder, None
+
+
+def digest(path):
+    with open(path, 'rb') as f:
+        return hashlib.sha256(f.read()).hexdigest()
+
+
+def command(kcheck, folder, group, kernel):
+    source = os.path.join(UPSTREAM, kernel['harness']) if 'harness' in kernel else os.path.join(folder, kernel['file'])
+    words = [kcheck, source, '--arch', kernel['arch'], '--format', 'json']
+    if 'std' in kernel:
+        words += ['-std', kernel['std']]
+    for include in group.get('include', []) + kernel.get('include', []):
+        words += ['-I', os.path.join(folder, include)]
+    return words + kernel.get('flags', [])
+
+
+def check(kcheck, folder, group, kernel):
+    """'' when all is as pinned, else what is not."""
+    pinned = os.path.join(folder, kernel['file'])
+    if not os.path.exists(pinned):
+        return 'the package has no such file'
+    if digest(pinned) != kernel['sha256']:
+        return 'SHA-256 is %s' % digest(pinned)
+    try:
+        done = subprocess.run(command(kcheck, folder, group, kernel), capture_output=True, text=True, timeout=LIMIT_S)
+        report = json.loads(done.stdout)
+    except subprocess.TimeoutExpired:
+        return 'no end within %d s' % LIMIT_S
+    except ValueError:
+        return 'no report: %s' % done.stderr.strip()[:200]
+    status = report['files'][0]['status']
+    problems = []
+    if RANK[status] < RANK[kernel['status']]:
+        problems.append('status is %s: %s' % (status, done.stderr.strip()[:200]))
+    expected = {(e['rule'], e['line']) for e in kernel.get('findings', [])}
+    found = {(f['rule'], f['line']): f for f in report['findings'] if f['severity'] == 'error'}
+    for key in sorted(set(found) - expected):
+        problems.append('line %d: %s [%s]' % (key[1], found[key]['message'][:120], key[0]))
+    for key in sorted(expected - set(found)):
+        problems.append('line %d: no %s' % (key[1], key[0]))
+    return '; '.join(problems)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument('kcheck')
+    parser.add_argument('--all', action='store_true')
+    parser.add_argument('--cache', default=os.path.join(os.environ.get('XDG_CACHE_HOME') or
+                                                        os.path.expanduser('~/.cache'), 'kcheck-upstream'))
+    options = parser.parse_args()
+    try:
+        import yaml
+    except ImportError:
+        print('skip: PyYAML is not installed')
+        return 77
+    with open(UPSTREAM + '.yaml') as f:
+        groups = yaml.safe_load(f)['packages']
+    os.makedirs(options.cache, exist_ok=True)
+    passed = failed = skipped = 0
+    for group in groups:
+        if not options.all and not group.get('quick'):
+            continue
+        folder, why = fetch(group['package'], group['version'], options.cache)
+        if not folder:
+            print('skip: %s %s: %s' % (group['package'], group['version'], why))
+            skipped += len(group['kernels'])
+            continue
+        for kernel in group['kernels']:
+            start = time.time()
+            problem = check(os.path.abspath(options.kcheck), folder, group, kernel)
+            name = kernel.get('harness', kernel['file'])
+            print('%s %-60s %5.1f s%s' % ('FAIL' if problem else 'pass', name[-60:], time.time() - start,
+                                         '  ' + problem if problem else ''), flush=True)
+            passed, failed = passed + (not problem), failed + bool(problem)
+    print('%d passed, %d failed, %d skipped' % (passed, failed, skipped))
+    return 1 if failed else 77 if not passed else 0
+
+
+sys.exit(main())
