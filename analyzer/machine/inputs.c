@@ -191,6 +191,7 @@ static void fill_leaf(Filler *f, int param, const IrLeaf *leaf) {
   }
   if (!fixed && leaf->type.bytes == 1) value = value != 0;
   if (!fixed) sample->free_ints++;
+  if (!fixed && value != sample->ints && leaf->type.bytes > 1) sample->tiled = true;
   if (!fixed && leaf->type.bytes > 1 && value % 16) sample->ragged = true;
   put(sample, leaf->offset, leaf->type.bytes, (uint64_t)value);
   MachineInput input = {.offset = leaf->offset, .bytes = leaf->type.bytes, .fixed = fixed};
@@ -406,7 +407,7 @@ static MachineSample *make_sample(MachineSession *session, MachineSamples *sampl
   if (filler.chosen) {
     sample->inputs.count = 0;
     sample->free_ints = 0;
-    sample->ragged = false;
+    sample->ragged = sample->tiled = false;
     fill_params(&filler);
     g_hash_table_destroy(filler.chosen);
   }
@@ -446,9 +447,9 @@ static bool launch_has_sizes(const MachineSession *session) {
 }
 
 static void add_optional(MachineSession *session, MachineSamples *samples, const char *name,
-                         Choice choice) {
+                         SampleUse use, Choice choice) {
   MachineSample *sample = add_sample(session, samples, name, choice);
-  if (sample) sample->optional = true;
+  if (sample) sample->use = use;
 }
 
 MachineSamples *sample_make(MachineSession *session) {
@@ -463,9 +464,13 @@ MachineSamples *sample_make(MachineSession *session) {
   add_sample(session, samples, "second cluster",
              (Choice){.ints = trips, .blocks = 3, .cluster_index = 1});
   if (first->free_ints == 0) return samples;
-  add_optional(session, samples, "2 x stages + 3 tiles", (Choice){.ints = trips, .blocks = trips});
-  add_optional(session, samples, "64 x (2 x stages + 3)", (Choice){.ints = trips * 64});
-  add_optional(session, samples, "512 x stages", (Choice){.ints = 512 * samples->stages});
+  if (first->tiled)
+    add_optional(session, samples, "2 x stages + 3 tiles", SAMPLE_MORE_TILES,
+                 (Choice){.ints = trips, .blocks = trips});
+  add_optional(session, samples, "64 x (2 x stages + 3)", SAMPLE_SIZES,
+               (Choice){.ints = trips * 64});
+  add_optional(session, samples, "512 x stages", SAMPLE_DIVISIBLE,
+               (Choice){.ints = 512 * samples->stages});
   for (int64_t small = 1; small >= 0; small--) {
     MachineSample *sample =
         add_sample(session, samples, small ? "1" : "0", (Choice){.ints = small});

@@ -393,7 +393,9 @@ static MachineStep event(Machine *machine, Strand *strand, const IrInsn *insn) {
   MachineStep step = protocol_event(machine, strand, insn);
   if (core_run(machine)->dump && step == MACHINE_NEXT) dump_event(machine, strand, insn);
   if (step == MACHINE_NEXT && !is_quiet_event(insn)) core_run(machine)->effects++;
-  if (step == MACHINE_NEXT && (insn->event == IR_EV_bar_sync || insn->event == IR_EV_bar_red) &&
+  if (step == MACHINE_NEXT &&
+      (insn->event == IR_EV_bar_sync || insn->event == IR_EV_bar_red ||
+       insn->event == IR_EV_cluster_wait) &&
       strand->warp->index == 0)
     machine->most_generations++;
   return step;

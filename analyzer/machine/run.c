@@ -192,7 +192,7 @@ typedef struct {
 static void note_cut(MachineSession *session, const Machine *machine) {
   const MachineSample *sample = machine->sample;
   if (machine->trapped || sample->bounded) return;
-  if (sample->optional && machine->most_phases >= ENOUGH_PHASES) return;
+  if (sample->use != SAMPLE_ALWAYS && machine->most_phases >= ENOUGH_PHASES) return;
   session->result->complete = false;
   core_not_checked(session, "inputs '%s': %s", sample->name, core_run(machine)->cut_reason);
 }
@@ -293,32 +293,47 @@ static bool enough(const Outcome *out, int64_t stages) {
   return out->generations >= 2 * stages;
 }
 
+typedef struct {
+  bool trapped; /* every run so far */
+  bool few;     /* the rings of the last sample did not go round often enough */
+  bool idle;    /* there are barriers, and no phase of any was completed */
+} Progress;
+
+/* Schedules to run a sample under: 0 when it is not wanted. */
+static int schedules_for(const CoreSession *core, const MachineSample *sample, const Progress *p) {
+  enum { ALL = 4 };
+  switch (sample->use) {
+  case SAMPLE_ALWAYS: return sample->rank == 0 ? ALL : 1;
+  case SAMPLE_MORE_TILES: return p->few && !p->trapped ? ALL : 0;
+  case SAMPLE_SIZES: return p->trapped || p->idle ? ALL : 0;
+  case SAMPLE_DIVISIBLE: return p->trapped ? ALL : core_wants_divisible(core) ? 1 : 0;
+  }
+  return 0;
+}
+
 static void run_samples(MachineSession *session, const MachineSamples *samples) {
   CoreSession *core = session->core;
-  enum { ALL = 4 };
+  Progress progress = {.trapped = true};
   int budget = DECISION_RUNS;
-  bool need_more = false, all_trapped = true;
   for (int i = 0; i < samples->list.count; i++) {
     const MachineSample *sample = samples->list.items[i];
+    int schedules = schedules_for(core, sample, &progress);
+    if (schedules == 0) continue;
     if (i > 0 && time_is_up(session)) {
-      session->result->complete = false;
+      if (!sample->bounded) session->result->complete = false;
       core_not_checked(session, "inputs '%s': time limit", sample->name);
       continue;
     }
-    bool divisible = sample->optional && !sample->ragged && core_wants_divisible(core);
-    if (sample->optional && !need_more && !divisible) continue;
-    int schedules = i == 0 || (sample->optional && need_more) ? ALL : 1;
     Outcome out = run_schedules(session, sample, schedules, &budget);
-    all_trapped &= out.trapped;
-    if (sample->optional && !sample->ragged && !out.trapped) core->divisible_ran = true;
-    if (i == 0)
-      need_more = !enough(&out, samples->stages);
-    else if (sample->optional && need_more)
-      need_more = !out.cut && !enough(&out, samples->stages);
+    progress.trapped &= out.trapped;
+    if (sample->use == SAMPLE_DIVISIBLE && !out.trapped) core->divisible_ran = true;
+    if (out.trapped || sample->degenerate) continue;
+    progress.few = !enough(&out, samples->stages);
+    progress.idle = out.barriers > 0 && out.phases == 0;
   }
-  if (all_trapped) session->result->complete = false;
-  if (all_trapped)
-    core_not_checked(session, "every input that was tried reaches a trap or a failed assertion");
+  if (!progress.trapped) return;
+  session->result->complete = false;
+  core_not_checked(session, "every input that was tried reaches a trap or a failed assertion");
 }
 
 /* ---- what was left out before it ran ---- */

@@ -15,6 +15,15 @@ typedef struct MachineInput { /* an integer parameter */
   bool fixed; /* by a launch, directive or assumption */
 } MachineInput;
 
+typedef enum SampleUse { /* when a sample is run */
+                         SAMPLE_ALWAYS,
+                         SAMPLE_MORE_TILES, /* the rings didn't go round often enough */
+                         SAMPLE_SIZES, /* everything before trapped, or nothing was ever copied or
+                                          waited for */
+                         SAMPLE_DIVISIBLE /* everything before trapped, or an odd size may be to
+                                             blame for a finding */
+} SampleUse;
+
 typedef struct MachineSample {
   int rank;         /* place in the order they are run; also the order of preference */
   const char *name; /* "2 x stages + 3", for --dump events */
@@ -32,10 +41,11 @@ typedef struct MachineSample {
   bool degenerate; /* 0, 1, ragged: what is seen only here is withheld unless the code admits it */
   bool launched;   /* dimensions or arguments come from a launch, directive or assumption */
   bool ragged;     /* integers that the machine chose are no multiples of anything */
-  bool optional;   /* run only when the samples before it did too little */
-  bool exact;      /* sizes and grid as the host launches it */
-  bool bounded;    /* may be cut short without that counting as unfinished */
+  SampleUse use;
+  bool exact;   /* sizes and grid as the host launches it */
+  bool bounded; /* may be cut short without that counting as unfinished */
   bool block_guessed, cluster_guessed;
+  bool tiled;    /* some integer counts elements of tiles */
   int free_ints; /* integer parameters that nobody fixed */
   KC_VEC(MachineInput) inputs;
 } MachineSample;
