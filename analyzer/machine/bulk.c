@@ -241,14 +241,15 @@ void bulk_exit(Machine *machine, Strand *strand, uint32_t lanes) {
     }
     uint32_t last = ws->bulk.open[lane] - 1;
     if (lanes_know(&p->clocks, &ws->lanes, bit, ws->bulk_read_agent, bit, last)) continue;
+    bool waits_later = ws->bulk.wait[lane] && ws->bulk.wait_n[lane] > 0;
     IrViolation *v = machine_violation(
-        machine, MACHINE_CHECK_FINISH, op, "tma-store-smem-reuse-without-wait",
+        machine, MACHINE_CHECK_FINISH, op, "tma-store-pending-at-exit",
         "the thread ends while its bulk store may still read shared memory: %s",
-        ws->bulk.wait[lane]
+        waits_later
             ? kc_printf(machine->arena, "the last wait_group leaves %lld group%s pending",
                         (long long)ws->bulk.wait_n[lane], ws->bulk.wait_n[lane] == 1 ? "" : "s")
-            : "no cp.async.bulk.wait_group follows");
-    if (v && ws->bulk.wait[lane])
+            : "no cp.async.bulk.wait_group follows it");
+    if (v && waits_later)
       ir_violation_related(machine->violations, v, ws->bulk.wait[lane]->where, "the last wait");
   }
 }
