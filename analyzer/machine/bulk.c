@@ -146,6 +146,30 @@ void copy_check_room(Machine *machine, const Strand *strand, const IrInsn *insn,
   }
 }
 
+void copy_check_alignment(Machine *machine, const Strand *strand, const IrInsn *insn, int rank,
+                          uint32_t offset, unsigned align, const char *why) {
+  if (offset % align == 0) return;
+  uint64_t within;
+  int id = machine_shared_object(machine, offset, &within);
+  const IrObject *object = id >= 0 ? &machine->kernel->objects.items[id] : NULL;
+  IrViolation *v;
+  if (object && object->dynamic && object->align < align && within % align == 0)
+    v = machine_violation(machine, MACHINE_CHECK_ALWAYS, insn, "smem-extern-alignment",
+                          "%s needs a multiple of %u (%s), but extern __shared__ %s is only "
+                          "declared with alignment %u and follows static shared memory",
+                          protocol_place(machine, strand, rank, offset), align, why, object->name,
+                          object->align);
+  else
+    v = machine_violation(machine, MACHINE_CHECK_ALWAYS, insn, "tma-address-misaligned",
+                          "%s lies %u bytes past a multiple of %u, which %s needs",
+                          protocol_place(machine, strand, rank, offset), offset % align, align,
+                          why);
+  if (!v) return;
+  ir_violation_fact(machine->violations, v, "align", "%u", align);
+  if (object && object->where)
+    ir_violation_related(machine->violations, v, object->where, "declared here");
+}
+
 /* ---- out of shared memory: bulk groups, one counter a thread ---- */
 
 static void need_bulk_agents(Machine *machine, WarpState *ws) {
@@ -188,12 +212,36 @@ MachineStep event_bulk_commit(Machine *machine, Strand *strand, const IrInsn *in
   return MACHINE_NEXT;
 }
 
+void bulk_signal(Machine *machine, Strand *strand, const IrInsn *insn, uint32_t lanes) {
+  Protocol *p = protocol_of(machine);
+  WarpState *ws = warp_state(strand->warp);
+  if (!ws->bulk.agent || !ws->wide_fence) return;
+  FOR_LANES(lane, lanes) {
+    uint32_t bit = UINT32_C(1) << lane, last = ws->bulk.open[lane] - 1;
+    const IrInsn *wait = ws->bulk.wait[lane];
+    if (!last || !wait || !(wait->flags & IR_FLAG(read)) || ws->wide_fence < ws->bulk_wait_step)
+      continue;
+    bool sources = lanes_know(&p->clocks, &ws->lanes, bit, ws->bulk_read_agent, bit, last);
+    if (!sources || lanes_know(&p->clocks, &ws->lanes, bit, ws->bulk.agent, bit, last)) continue;
+    IrViolation *v = machine_violation(
+        machine, MACHINE_CHECK_RACE, wait, "tma-store-read-wait-as-completion",
+        "wait_group.read only says that the source was read, but the signal at %s tells others "
+        "that the data are in global memory",
+        machine_line(machine, insn));
+    if (!v) return;
+    ir_violation_related(machine->violations, v, insn->where, "the signal");
+    ir_violation_related(machine->violations, v, ws->bulk.op[lane]->where, "the store");
+    return;
+  }
+}
+
 MachineStep event_bulk_wait(Machine *machine, Strand *strand, const IrInsn *insn) {
   Protocol *p = protocol_of(machine);
   WarpState *ws = warp_state(strand->warp);
   need_bulk_agents(machine, ws);
   int64_t n = protocol_number(machine, strand, insn, IR_ROLE_group, strand->active, 0);
   bool read_only = (insn->flags & IR_FLAG(read)) != 0;
+  ws->bulk_wait_step = machine->step;
   FOR_LANES(lane, strand->active) {
     int64_t done = (int64_t)ws->bulk.open[lane] - 1 - n;
     ws->bulk.wait[lane] = insn;
@@ -315,7 +363,7 @@ static void bulk_into_shared(Machine *machine, Strand *strand, const IrInsn *ins
       finish_unknown_copy(machine, strand, insn, dst.known);
       continue;
     }
-    check_alignment(machine, insn, "shared", dst.offset, 16);
+    copy_check_alignment(machine, strand, insn, dst.rank, dst.offset, 16, "a bulk copy");
     copy_check_issuers(machine, strand, insn, dst.lanes, "bulk copy");
     uint32_t targets = copy_targets(machine, strand, insn, dst.lanes, dst.rank);
     FOR_LANES(lane, dst.lanes) {
@@ -343,7 +391,7 @@ static void bulk_out_of_shared(Machine *machine, Strand *strand, const IrInsn *i
       finish_unknown_copy(machine, strand, insn, src.known);
       continue;
     }
-    check_alignment(machine, insn, "shared", src.offset, 16);
+    copy_check_alignment(machine, strand, insn, src.rank, src.offset, 16, "a bulk copy");
     copy_check_issuers(machine, strand, insn, src.lanes, "bulk store");
     FOR_LANES(lane, src.lanes) {
       uint64_t size, dst;

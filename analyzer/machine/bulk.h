@@ -34,6 +34,11 @@ void copy_check_room(Machine *machine, const Strand *strand, const IrInsn *insn,
                      uint32_t offset, int64_t bytes);
 /* A wait_group of a thread of the CTA that issued no bulk store itself, or NULL. */
 const IrInsn *bulk_foreign_wait(const Machine *machine, const Cta *cta);
+/* The lanes signal others through global memory after a fence: an atomic or a releasing store. */
+void bulk_signal(Machine *machine, Strand *strand, const IrInsn *insn, uint32_t lanes);
+/* Reports a shared address that is not a multiple of `align`. */
+void copy_check_alignment(Machine *machine, const Strand *strand, const IrInsn *insn, int rank,
+                          uint32_t offset, unsigned align, const char *why);
 /* Lanes end: stores that were not waited for. */
 void bulk_exit(Machine *machine, Strand *strand, uint32_t lanes);
 

@@ -40,6 +40,7 @@ WaitContext cause_context(const Mbar *bar, int warp, uint32_t lanes) {
   c.failed = view->failed >> lane & 1;
   c.phase = view->phase[lane];
   c.parity = (int)(view->parity >> lane & 1);
+  c.flips = view->flips;
   return c;
 }
 

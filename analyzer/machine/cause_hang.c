@@ -197,9 +197,34 @@ static bool first_wait_blocks(Machine *machine, const Hang *hang, const Stuck *s
   return true;
 }
 
+/* In a pair, a commit that stays in its own CTA while the peer waits for it. */
+static bool pair_commit(Machine *machine, const Stuck *s) {
+  const Mbar *bar = s->waiter->bar;
+  if (!(protocol_of(machine)->cta_groups_used & 2) || machine->cluster_size < 2) return false;
+  if (bar->arrivals.count) return false;
+  const Mbar *twin = mbarrier_find(machine, bar->rank ^ 1, bar->offset);
+  if (!twin) return false;
+  for (int i = 0; i < twin->arrivers.count; i++) {
+    const IrInsn *insn = twin->arrivers.items[i].insn;
+    if (insn->event != IR_EV_tcgen05_commit || !(insn->flags & IR_FLAG(cta_group2))) continue;
+    if ((insn->flags & IR_FLAG(multicast)) && bar->arrivers.count) continue;
+    IrViolation *v = blame(
+        machine,
+        &(Blame){"tcgen05-pair-commit-not-multicast", MACHINE_CHECK_DEADLOCK, insn, bar, -1, false},
+        "the commit signals %s of CTA %d only, while CTA %d waits on its own: a commit of a pair "
+        "has to be multicast to both CTAs",
+        name_of(machine, bar), twin->rank, bar->rank);
+    relate_waiter(machine, v, s);
+    return v != NULL;
+  }
+  return false;
+}
+
 static bool nobody_arrives(Machine *machine, const Hang *hang, const Stuck *s) {
   const Mbar *bar = s->waiter->bar;
-  if (bar->arrivals.count || partner_stuck(hang, s, bar)) return false;
+  if (bar->arrivals.count) return false;
+  if (pair_commit(machine, s)) return true;
+  if (partner_stuck(hang, s, bar)) return false;
   if (bar->arrivers.count == 0) {
     const IrInsn *arrive = unexecuted_arrive(machine);
     if (!arrive) return false;
@@ -233,9 +258,13 @@ static bool lapped(Machine *machine, const Stuck *s) {
   if (context.seen && context.phase == s->expected) {
     v = blame(
         machine,
-        &(Blame){"mbarrier-phase-not-flipped", MACHINE_CHECK_DEADLOCK, s->insn, bar, -1, false},
-        "%s waits on %s for parity %d again, after it has seen phase %lld: the phase is not "
-        "flipped, and phase %lld is already complete",
+        &(Blame){context.flips ? "pipeline-stage-phase-desync" : "mbarrier-phase-not-flipped",
+                 MACHINE_CHECK_DEADLOCK, s->insn, bar, -1, false},
+        context.flips
+            ? "%s waits on %s for parity %d again, after it has seen phase %lld: stage and "
+              "phase are not advanced together, and phase %lld is already complete"
+            : "%s waits on %s for parity %d again, after it has seen phase %lld: the phase is "
+              "not flipped, and phase %lld is already complete",
         machine_who(machine, s->strand), name_of(machine, bar), (int)s->waiter->value,
         (long long)context.phase, (long long)bar->phase - 1);
     witness_barrier(machine, v, bar, 3);

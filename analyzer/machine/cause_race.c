@@ -36,10 +36,13 @@ bool cause_wrong_parity(Machine *machine, const WaitContext *wait, const char *c
       ir_violation_related(machine->violations, v, wait->bar->init->where, "initialised here");
   } else {
     v = blame(machine,
-              &(Blame){"mbarrier-phase-not-flipped", MACHINE_CHECK_PHASE, wait->insn, wait->bar,
-                       data, false},
-              "the wait on %s passes on an older phase: parity %d again after phase %lld has "
-              "completed, %s",
+              &(Blame){wait->flips ? "pipeline-stage-phase-desync" : "mbarrier-phase-not-flipped",
+                       MACHINE_CHECK_PHASE, wait->insn, wait->bar, data, false},
+              wait->flips
+                  ? "the wait on %s passes on an older phase: its parity is flipped, but not "
+                    "when the stage wraps (parity %d again after phase %lld), %s"
+                  : "the wait on %s passes on an older phase: parity %d again after phase "
+                    "%lld has completed, %s",
               name, wait->parity, (long long)wait->phase, consequence);
   }
   if (!v) return false;
@@ -188,7 +191,19 @@ static bool read_after_copy(Machine *machine, const Symptom *s) {
     return v != NULL;
   }
   if (cause_wrong_parity(machine, &s->reader, consequence, copy, s->now, s->offset)) return true;
-  return false;
+  const WarpState *ws = warp_state(machine->warps[s->now->warp]);
+  int lane = first_lane(s->now->issuers);
+  const IrInsn *wrong = ws->cp_async.wait[lane] ? ws->cp_async.wait[lane] : ws->bulk.wait[lane];
+  if (s->reader.insn || !wrong) return false;
+  IrViolation *v = blame(
+      machine,
+      &(Blame){"async-copy-group-kind", MACHINE_CHECK_RACE, wrong, copy->barrier, s->offset, false},
+      "this wait does not cover the %s into %s, which completes on the mbarrier "
+      "%s",
+      witness_actor(copy), place_of(machine, s),
+      mbarrier_name(machine, copy->barrier, copy->barrier->rank));
+  relate(machine, v, copy, witness_access(machine, copy));
+  return v != NULL;
 }
 
 /* ---- refills of what may still be read ---- */
@@ -250,8 +265,26 @@ static bool commit_missing(Machine *machine, const Access *mma, const Symptom *s
   return v != NULL;
 }
 
+/* Both CTAs multicast the same tile to each other. */
+static bool multicast_twice(Machine *machine, const Symptom *s) {
+  const Access *a = s->before, *b = s->now;
+  if (a->insn != b->insn || a->actor != ACTOR_TMA_LOAD || !(b->insn->flags & IR_FLAG(multicast)) ||
+      machine->warps[a->warp]->cta == machine->warps[b->warp]->cta)
+    return false;
+  int first = machine->warps[a->warp]->cta->rank, second = machine->warps[b->warp]->cta->rank;
+  IrViolation *v = blame(machine,
+                         &(Blame){"tma-multicast-issued-by-every-cta", MACHINE_CHECK_RACE, b->insn,
+                                  b->barrier, s->offset, false},
+                         "CTAs %d and %d both multicast into %s: each tile has to be issued by one "
+                         "CTA, or each CTA issues its own slice",
+                         first, second, place_of(machine, s));
+  witness_race(machine, v, a, b, "the same bytes, from another CTA");
+  return v != NULL;
+}
+
 static bool refill(Machine *machine, const Symptom *s) {
   const Mbar *empty = s->issuer.bar;
+  if (multicast_twice(machine, s)) return true;
   if (commit_missing(machine, s->before, s)) return true;
   if (s->before->actor == ACTOR_TMA_LOAD && missing_expect(machine, s->before)) return true;
   if (!empty) return false;
@@ -329,7 +362,15 @@ static bool cp_async_pending(Machine *machine, const Symptom *s) {
                  lane) >= s->before_time &&
       !own;
   IrViolation *v;
-  if (!wait || issuer_waited) {
+  if (!wait && (ws->bulk.wait[lane] || ws->wgmma_wait)) {
+    v = blame(machine,
+              &(Blame){"async-copy-group-kind", MACHINE_CHECK_RACE,
+                       ws->bulk.wait[lane] ? ws->bulk.wait[lane] : ws->wgmma_wait, NULL, s->offset,
+                       false},
+              "this wait covers %s groups, but %s is filled by cp.async, which needs "
+              "cp.async.wait_group",
+              ws->bulk.wait[lane] ? "bulk" : "wgmma", place_of(machine, s));
+  } else if (!wait || issuer_waited) {
     v = blame(machine,
               &(Blame){"async-copy-wait-missing", MACHINE_CHECK_RACE, s->now->insn, NULL, s->offset,
                        false},

@@ -22,6 +22,8 @@ MachineStep event_fence(Machine *machine, Strand *strand, const IrInsn *insn) {
               !(insn->flags & IR_FLAG(scope_cta));
   if (wide && is_release(insn)) {
     publish(machine, strand);
+    if (!(insn->flags & IR_FLAG(scope_cluster)))
+      warp_state(strand->warp)->wide_fence = machine->step ? machine->step : 1;
     warp_state(strand->warp)->narrow_stores = 0;
   }
   return MACHINE_NEXT;

@@ -136,11 +136,16 @@ static void init_one(Machine *machine, Strand *strand, const IrInsn *insn, const
     if (count < 1) count = 1;
   }
   Mbar *bar = object_at(machine, at->rank, at->offset);
-  if (bar->live && used_since_init(bar)) {
+  uint32_t initialiser = at->lanes & -at->lanes;
+  bool again = bar->init_warp == (uint32_t)strand->warp->index && bar->init_lanes == initialiser;
+  if (bar->live && (used_since_init(bar) || again)) {
     IrViolation *v = machine_violation(
         machine, MACHINE_CHECK_PHASE, insn, "mbarrier-reinit-live",
-        "%s is initialised again in phase %lld without mbarrier.inval: its phase is 0 again while "
-        "waiters keep their parity",
+        used_since_init(bar)
+            ? "%s is initialised again in phase %lld without mbarrier.inval: its phase is 0 again "
+              "while waiters keep their parity"
+            : "%s is initialised twice by the same thread with no mbarrier.inval in between (phase "
+              "%lld)",
         mbarrier_name(machine, bar, at->rank), (long long)bar->phase);
     if (v && bar->init)
       ir_violation_related(machine->violations, v, bar->init->where, "initialised here before");

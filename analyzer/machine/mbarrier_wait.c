@@ -123,6 +123,8 @@ static void observe(Machine *machine, Strand *strand, const Wait *wait, const Wa
   view->seen |= part->lanes;
   view->rewaits = (view->rewaits & ~part->lanes) | rewaits;
   view->failed &= ~part->lanes;
+  uint32_t parity = part->value == 1 ? part->lanes : 0;
+  if (view->waits && (view->parity & part->lanes) != parity) view->flips++;
   view->parity = (view->parity & ~part->lanes) | (part->value == 1 ? part->lanes : 0);
   view->insn = wait->insn;
   view->waits++;

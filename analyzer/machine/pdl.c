@@ -2,6 +2,8 @@
  * has waited is knowledge like any other: whoever synchronises with it afterwards has it too. */
 #include "machine/pdl.h"
 
+#include "machine/bulk.h"
+
 #include <string.h>
 
 static uint32_t grid_agent(Machine *machine) {
@@ -45,6 +47,7 @@ static bool overlaps(const Machine *machine) {
 
 static void early_read(Machine *machine, Strand *strand, const IrInsn *insn) {
   Protocol *p = protocol_of(machine);
+  if (!p->first_global_read) p->first_global_read = insn;
   WarpState *ws = warp_state(strand->warp);
   if (!p->has_grid_wait ||
       lanes_know(&p->clocks, &ws->lanes, strand->active, grid_agent(machine), 1, 1))
@@ -95,6 +98,9 @@ static void check_words(Machine *machine) {
 
 void pdl_access(Machine *machine, Strand *strand, const IrInsn *insn, const MachineAccess *access) {
   if (access->lanes) note_word(machine, insn, access);
+  if (access->lanes && access->kind != MACHINE_READ && strand->active == access->lanes &&
+      (access->kind == MACHINE_ATOMIC || (insn->flags & (IR_FLAG(release) | IR_FLAG(volatile_)))))
+    bulk_signal(machine, strand, insn, access->lanes);
   if (access->kind != MACHINE_READ || insn->space == IR_SPACE_CONST || !access->lanes) return;
   uint64_t at = value_raw(access->address, first_lane(access->lanes));
   if (at < IR_POINTER_BASE || at >= IR_GLOBAL_BASE) return;
@@ -106,9 +112,34 @@ void pdl_async_read(Machine *machine, Strand *strand, const IrInsn *insn, uint64
   early_read(machine, strand, insn);
 }
 
+/* The launch that lets this kernel overlap its predecessor, or NULL. */
+static const MachineLaunch *overlapping_launch(const Machine *machine) {
+  const MachineHostFacts *host = machine->session->host;
+  for (int i = 0; host && i < host->launches.count; i++) {
+    const MachineLaunch *launch = &host->launches.items[i];
+    if (launch->kernel && launch->pdl_known && launch->pdl_attribute &&
+        (strcmp(launch->kernel, machine->kernel->instantiation) == 0 ||
+         strcmp(launch->kernel, machine->kernel->name) == 0))
+      return launch;
+  }
+  return NULL;
+}
+
+static void check_no_wait(Machine *machine) {
+  const Protocol *p = protocol_of(machine);
+  const MachineLaunch *launch = overlapping_launch(machine);
+  if (p->has_grid_wait || !launch || !p->first_global_read) return;
+  IrViolation *v = machine_violation(
+      machine, MACHINE_CHECK_RACE, p->first_global_read, "pdl-wait-missing",
+      "the kernel is launched with programmatic stream serialization and reads global memory, but "
+      "it never waits for the preceding grid (griddepcontrol.wait)");
+  if (v) ir_violation_related(machine->violations, v, launch->where, "launched here");
+}
+
 void pdl_finish(Machine *machine) {
   Protocol *p = protocol_of(machine);
   check_words(machine);
+  check_no_wait(machine);
   if (!p->early_reads.count || !overlaps(machine)) return;
   for (int i = 0; i < p->early_reads.count; i++) {
     const EarlyRead *r = &p->early_reads.items[i];

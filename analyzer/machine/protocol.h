@@ -63,6 +63,7 @@ typedef struct MbarView {
   int32_t phase[32];  /* phase that the last wait passed on; -1: the one before the first */
   const IrInsn *insn; /* last wait that passed */
   int64_t waits;
+  uint32_t flips;    /* waits whose parity differed from the one before */
   bool first_passed; /* its first wait passed on the phase before the first */
   uint32_t failed;   /* lanes whose last poll returned false */
   const IrInsn *failed_insn;
@@ -207,9 +208,11 @@ typedef struct WarpState {
   uint32_t narrow_stores; /* CTAs (a bit each) that it stored to without a cluster-scope release */
   const IrInsn *exit_insn;
   LaneGroups bulk, cp_async;
-  uint32_t bulk_read_agent;                 /* sources read; bulk.agent: complete */
-  uint32_t waits_seen[32];                  /* cp.async waits executed by each lane */
-  uint32_t groups[32];                      /* cp.async groups committed by each lane */
+  uint32_t bulk_read_agent; /* sources read; bulk.agent: complete */
+  uint64_t bulk_wait_step;  /* machine step of the last bulk wait */
+  uint64_t wide_fence;      /* machine step of the last fence at GPU or system scope; 0: none */
+  uint32_t waits_seen[32];  /* cp.async waits executed by each lane */
+  uint32_t groups[32];      /* cp.async groups committed by each lane */
   uint32_t group_time[CP_ASYNC_GROUPS][32]; /* clock time of the last of them */
   /* wgmma */
   struct WgmmaState *wgmma; /* NULL: the warp executes none */
@@ -317,6 +320,7 @@ typedef struct Protocol {
   const IrInsn *clc_failure;
   /* griddepcontrol */
   bool has_grid_wait;
+  const IrInsn *first_global_read;
   KC_VEC(GlobalWord) words;
   uint32_t grid_agent; /* time 1: the preceding grid is complete; 0: no agent yet */
   KC_VEC(EarlyRead) early_reads;
@@ -387,22 +391,25 @@ static inline int warp_rank(const Machine *machine, uint32_t warp) {
   X(mbarrier_init)                                                                                 \
   X(mbarrier_inval)                                                                                \
   X(mbarrier_expect_tx)                                                                            \
-  X(mbarrier_complete_tx) X(mbarrier_arrive) X(mbarrier_test_wait) X(mbarrier_try_wait)            \
-      X(mbarrier_wait) X(mbarrier_pending_count) X(cp_async_mbarrier_arrive) X(cp_async)           \
-          X(cp_async_commit) X(cp_async_wait) X(bulk_copy) X(bulk_reduce) X(bulk_prefetch) X(      \
-              bulk_tensor_load) X(bulk_tensor_store) X(bulk_tensor_reduce) X(bulk_tensor_prefetch) \
-              X(bulk_commit) X(bulk_wait) X(st_async) X(red_async) X(prefetch_tensormap)           \
-                  X(tensormap_replace) X(tensormap_cp_fenceproxy) X(fence) X(fence_proxy_async)    \
-                      X(fence_proxy_tensormap) X(fence_mbarrier_init) X(bar_sync) X(bar_arrive)    \
-                          X(bar_red) X(warp_sync) X(cluster_arrive) X(cluster_wait) X(wgmma_fence) \
-                              X(wgmma_commit) X(wgmma_wait) X(wgmma_mma) X(tcgen05_alloc)          \
-                                  X(tcgen05_dealloc) X(tcgen05_relinquish) X(tcgen05_mma)          \
-                                      X(tcgen05_cp) X(tcgen05_shift) X(tcgen05_ld) X(tcgen05_st)   \
-                                          X(tcgen05_wait_ld) X(tcgen05_wait_st) X(tcgen05_commit)  \
-                                              X(tcgen05_fence_before) X(tcgen05_fence_after)       \
-                                                  X(clc_try_cancel) X(clc_is_canceled)             \
-                                                      X(clc_get_ctaid) X(setmaxnreg)               \
-                                                          X(griddep_wait) X(griddep_launch)
+  X(mbarrier_complete_tx)                                                                          \
+  X(mbarrier_arrive) X(mbarrier_test_wait) X(mbarrier_try_wait) X(mbarrier_wait)                   \
+      X(mbarrier_pending_count) X(cp_async_mbarrier_arrive) X(cp_async) X(cp_async_commit)         \
+          X(cp_async_wait) X(bulk_copy) X(bulk_reduce) X(bulk_prefetch) X(bulk_tensor_load)        \
+              X(bulk_tensor_store) X(bulk_tensor_reduce) X(bulk_tensor_prefetch) X(bulk_commit)    \
+                  X(bulk_wait) X(st_async) X(red_async) X(prefetch_tensormap) X(tensormap_replace) \
+                      X(tensormap_cp_fenceproxy) X(fence) X(fence_proxy_async)                     \
+                          X(fence_proxy_tensormap) X(fence_mbarrier_init) X(bar_sync)              \
+                              X(bar_arrive) X(bar_red) X(warp_sync) X(cluster_arrive)              \
+                                  X(cluster_wait) X(wgmma_fence) X(wgmma_commit) X(wgmma_wait)     \
+                                      X(wgmma_mma) X(tcgen05_alloc) X(tcgen05_dealloc)             \
+                                          X(tcgen05_relinquish) X(tcgen05_mma) X(tcgen05_cp)       \
+                                              X(tcgen05_shift) X(tcgen05_ld) X(tcgen05_st)         \
+                                                  X(tcgen05_wait_ld) X(tcgen05_wait_st)            \
+                                                      X(tcgen05_commit) X(tcgen05_fence_before)    \
+                                                          X(tcgen05_fence_after) X(clc_try_cancel) \
+                                                              X(clc_is_canceled) X(clc_get_ctaid)  \
+                                                                  X(setmaxnreg) X(griddep_wait)    \
+                                                                      X(griddep_launch)
 
 #define X(name) MachineStep event_##name(Machine *machine, Strand *strand, const IrInsn *insn);
 PROTOCOL_EVENTS(X)

@@ -33,6 +33,7 @@ typedef struct Access {
   bool write, atomic;
   const IrInsn *insn;
   uint64_t step;
+  uint32_t base;        /* tensor memory: first column of the region */
   struct Mbar *barrier; /* that it completes on, or NULL */
   uint32_t id;          /* set by race_access */
 } Access;

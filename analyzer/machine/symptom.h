@@ -22,7 +22,8 @@ typedef struct WaitContext {
   bool rewait; /* the wait passed on a phase that was known to be complete before it */
   bool failed; /* its last poll returned false and it went on */
   bool seen;
-  int64_t phase; /* that it passed on; -1: the one before the first */
+  uint32_t flips; /* how often its parity changed from one wait to the next */
+  int64_t phase;  /* that it passed on; -1: the one before the first */
   int parity;
   int warp;
 } WaitContext;

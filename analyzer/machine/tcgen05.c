@@ -181,6 +181,7 @@ static void touch_accumulator(Machine *machine, Strand *strand, const IrInsn *in
                       "nothing has written these columns",
                       column);
   Access *access = queued(machine, strand, insn, ACTOR_TCGEN05_MMA, true);
+  access->base = column;
   tmem_touch(machine, strand, access, rank, column, count, quadrants_of(insn, d));
   if (paired(insn) && peer_of(machine, rank) >= 0)
     tmem_touch(machine, strand, access, peer_of(machine, rank), column, count,
@@ -292,6 +293,7 @@ MachineStep event_tcgen05_cp(Machine *machine, Strand *strand, const IrInsn *ins
     tmem_check_allocated(machine, strand, insn, strand->warp->cta->rank, (uint32_t)tmem, count,
                          "tcgen05.cp");
     Access *access = queued(machine, strand, insn, ACTOR_TCGEN05_CP, true);
+    access->base = (uint32_t)tmem & 0xffff;
     tmem_touch(machine, strand, access, strand->warp->cta->rank, (uint32_t)tmem & 0xffff, count,
                TMEM_ALL_QUADRANTS);
   }

@@ -180,11 +180,7 @@ static void check_tile(Machine *machine, const Strand *strand, const IrInsn *ins
                        uint32_t offset, const MachineTensorMap *map) {
   static const unsigned swizzle_align[] = {0, 256, 512, 1024};
   if (offset % 128) {
-    IrViolation *v =
-        machine_violation(machine, MACHINE_CHECK_ALWAYS, insn, "tma-address-misaligned",
-                          "%s lies %u bytes past a multiple of 128, which a tensor copy needs",
-                          protocol_place(machine, strand, rank, offset), offset % 128);
-    if (v) ir_violation_fact(machine->violations, v, "align", "128");
+    copy_check_alignment(machine, strand, insn, rank, offset, 128, "a tensor copy");
     return;
   }
   int swizzle = map ? map->swizzle : 0;

@@ -57,6 +57,22 @@ static bool check(Machine *machine, Strand *strand, const Access *a, const Acces
   return true;
 }
 
+/* A region that nobody has read yet is written as part of another region. */
+static void check_overlap(Machine *machine, const TmemCell *cell, const Access *now,
+                          uint32_t column) {
+  const Access *a = cell->write;
+  if (!a || !by_queue(a) || !by_queue(now) || a->base == now->base || cell->reads[0] ||
+      a->insn == now->insn)
+    return;
+  IrViolation *v = machine_violation(
+      machine, MACHINE_CHECK_ALWAYS, now->insn, "tcgen05-tmem-region-overlap",
+      "column %u belongs to the region at column %u, which the %s at %s wrote and nobody has read: "
+      "the region at column %u overlaps it",
+      column, a->base, ir_event_mnemonic((IrEvent)a->insn->event), machine_line(machine, a->insn),
+      now->base);
+  if (v) ir_violation_related(machine->violations, v, a->insn->where, "the other region");
+}
+
 static void add_reader(TmemCell *cell, Access *access) {
   int free_slot = -1;
   for (int i = 0; i < 4; i++) {
@@ -90,6 +106,7 @@ void tmem_touch(Machine *machine, Strand *strand, const Access *access, int rank
         else
           bad = a;
       }
+      if (access->write) check_overlap(machine, cell, access, c);
       if (access->write)
         *cell = (TmemCell){.write = (Access *)(uintptr_t)access};
       else
@@ -274,8 +291,10 @@ static void check_in_use(Machine *machine, Strand *strand, const IrInsn *insn,
         if (lanes_know(&protocol_of(machine)->clocks, lanes, strand->active, a->agent, a->lanes,
                        a->time))
           continue;
+        bool peer = machine->warps[a->warp]->cta != strand->warp->cta;
         IrViolation *v = machine_violation(
-            machine, MACHINE_CHECK_RACE, insn, "tcgen05-dealloc-in-use",
+            machine, MACHINE_CHECK_RACE, insn,
+            peer ? "tcgen05-dealloc-before-peer" : "tcgen05-dealloc-in-use",
             "tcgen05.dealloc frees column %u while the %s at %s is not known to be complete", c,
             ir_event_mnemonic((IrEvent)a->insn->event), machine_line(machine, a->insn));
         if (v) ir_violation_related(machine->violations, v, a->insn->where, "still in use here");

@@ -17,6 +17,7 @@ typedef struct PendingReg {
 } PendingReg;
 
 typedef struct WgmmaState { /* of a warp that executes wgmma */
+  uint8_t *born;            /* register: some wgmma has accumulated into it */
   int32_t *slot;            /* register -> 1 + index in pending; 0: none */
   KC_VEC(PendingReg) pending;
   KC_VEC(int32_t) free;
@@ -46,6 +47,7 @@ static WgmmaState *state_of(Machine *machine, Warp *warp) {
   if (!ws->wgmma) {
     ws->wgmma = KC_NEW(machine->arena, WgmmaState);
     ws->wgmma->slot = KC_NEW_ARRAY(machine->arena, int32_t, machine->session->nregs);
+    ws->wgmma->born = KC_NEW_ARRAY(machine->arena, uint8_t, machine->session->nregs);
     ws->wgmma->last_acc = ws->wgmma->fp8_acc = -1;
   }
   return ws->wgmma;
@@ -78,6 +80,7 @@ typedef struct Marking {
   int32_t first; /* first register seen, -1 */
   uint64_t fence;
   int32_t unfenced; /* a register written since the fence, -1 */
+  int untouched;    /* accumulators that nothing has written */
 } Marking;
 
 static void mark(int32_t reg, void *user) {
@@ -86,6 +89,9 @@ static void mark(int32_t reg, void *user) {
   WgmmaState *state = state_of(m->machine, warp);
   if (m->first < 0) m->first = reg;
   if (reg >= m->machine->session->nregs) return;
+  if (m->accumulator && !warp->regs[reg].written && !state->slot[reg] && !state->born[reg])
+    m->untouched++;
+  if (m->accumulator) state->born[reg] = 1;
   uint32_t written = warp->regs[reg].written;
   if (written && (int32_t)(written - (uint32_t)m->fence) > 0 && m->unfenced < 0) m->unfenced = reg;
   PendingReg pending = {reg, warp_state(warp)->wgmma_open, m->accumulator, m->insn};
@@ -217,9 +223,21 @@ MachineStep event_wgmma_mma(Machine *machine, Strand *strand, const IrInsn *insn
   WarpState *ws = warp_state(warp);
   WgmmaState *state = state_of(machine, warp);
   const IrOperand *acc = ir_arg(insn, IR_ROLE_acc), *a_regs = ir_arg(insn, IR_ROLE_a_regs);
-  Marking m = {machine, strand, insn, true, -1, ws->wgmma_fence, -1};
+  Marking m = {.machine = machine,
+               .strand = strand,
+               .insn = insn,
+               .accumulator = true,
+               .first = -1,
+               .fence = ws->wgmma_fence,
+               .unfenced = -1};
   if (acc) machine_each_reg(acc, mark, &m);
   int32_t first = m.first;
+  int64_t scale;
+  if (m.untouched > 0 &&
+      protocol_operand(machine, strand, insn, IR_ROLE_scale_d, strand->active, &scale) && scale)
+    machine_violation(machine, MACHINE_CHECK_ALWAYS, insn, "fragment-accumulator-uninitialized",
+                      "the first wgmma of the tile adds to accumulators that nothing has written "
+                      "(scale-d is not 0)");
   m.accumulator = false;
   if (a_regs) machine_each_reg(a_regs, mark, &m);
   check_fence(machine, strand, insn, &m);
