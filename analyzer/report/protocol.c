@@ -2,14 +2,40 @@
 
 #include <string.h>
 
+/* The place of `where` that a reader looks for: in the main file when it is reached from there, not
+ * inside the wrapper that holds the instruction. */
+static const SourceRange *place_of(const IrProgram *program, uint32_t where) {
+  const SourceMap *map = &program->sources;
+  for (uint32_t at = where; at; at = map->stacks.items[at].outer)
+    if (strcmp(map->files.items[map->stacks.items[at].range.file].path, program->path) == 0)
+      return &map->stacks.items[at].range;
+  return &map->stacks.items[source_user_frame(map, where)].range;
+}
+
+static gint by_value(gconstpointer a, gconstpointer b) {
+  guint x = *(const guint *)a, y = *(const guint *)b;
+  return (x > y) - (x < y);
+}
+
+/* The lines of `wheres`, ascending, each once. Free with g_array_unref. */
+static GArray *lines_of(const IrProgram *program, const uint32_t *wheres, int count) {
+  GArray *lines = g_array_new(FALSE, FALSE, sizeof(guint));
+  for (int i = 0; i < count; i++) {
+    guint line = place_of(program, wheres[i])->line;
+    bool known = line == 0;
+    for (guint j = 0; j < lines->len; j++)
+      known |= g_array_index(lines, guint, j) == line;
+    if (!known) g_array_append_val(lines, line);
+  }
+  g_array_sort(lines, by_value);
+  return lines;
+}
+
 static void append_lines(const IrProgram *program, const uint32_t *wheres, int count,
                          GString *out) {
-  const SourceMap *map = &program->sources;
-  for (int i = 0; i < count; i++) {
-    const SourceStack *stack = &map->stacks.items[source_user_frame(map, wheres[i])];
-    if (stack->range.line == 0) continue;
-    g_string_append_printf(out, "%s%u", i ? ", " : " at ", stack->range.line);
-  }
+  g_autoptr(GArray) lines = lines_of(program, wheres, count);
+  for (guint i = 0; i < lines->len; i++)
+    g_string_append_printf(out, "%s%u", i ? ", " : " at ", g_array_index(lines, guint, i));
 }
 
 static void append_texts(const char *const *texts, int count, const char *separator, GString *out) {
@@ -64,12 +90,11 @@ void protocol_text(const IrProgram *program, const IrKernel *kernel, const Machi
 }
 
 static json_t *lines_json(const IrProgram *program, const uint32_t *wheres, int count) {
-  const SourceMap *map = &program->sources;
-  json_t *lines = json_array();
-  for (int i = 0; i < count; i++)
-    json_array_append_new(
-        lines, json_integer(map->stacks.items[source_user_frame(map, wheres[i])].range.line));
-  return lines;
+  g_autoptr(GArray) lines = lines_of(program, wheres, count);
+  json_t *list = json_array();
+  for (guint i = 0; i < lines->len; i++)
+    json_array_append_new(list, json_integer(g_array_index(lines, guint, i)));
+  return list;
 }
 
 static json_t *texts_json(const char *const *texts, int count) {
