@@ -222,7 +222,8 @@ static void finish(Worker *w, const Job *job, JobResult *result) {
   KcError error = {0};
   while (wait4(w->pid, &w->status, 0, &w->usage) < 0 && errno == EINTR) {
   }
-  bool ended = !w->timed_out && !w->too_large && WIFEXITED(w->status);
+  bool ended =
+      !w->timed_out && !w->too_large && WIFEXITED(w->status) && WEXITSTATUS(w->status) == 0;
   if (!ended || !read_answer(w, result, &error)) {
     kc_error_clear(&error);
     diagnose(w, job, &error);

@@ -391,7 +391,7 @@ def test_start_is_quick(folder):
         run("k.cu", cwd=folder)
         best = min(best, time.monotonic() - start)
     print("  a small file, start to exit: %.0f ms" % (1000 * best))
-    check(best < 0.4, "took %.0f ms" % (1000 * best))
+    check(best < 1.5, "took %.0f ms" % (1000 * best))
 
 
 # ---- a real pre-commit run ----
