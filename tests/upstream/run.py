@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks the kernels that fixtures/upstream.yaml pins: upstream.py KCHECK [--all] [--cache FOLDER].
+"""Checks the kernels that fixtures/upstream.yaml pins: run.py --kcheck BINARY [--all] [--cache FOLDER].
 
 Downloads each package once into the cache (pip download, nothing is installed or run), unpacks it,
 compares SHA-256 of every pinned file, runs kcheck and compares status and findings. Without --all only
@@ -90,7 +90,7 @@ def check(kcheck, folder, group, kernel):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument('kcheck')
+    parser.add_argument('--kcheck', required=True)
     parser.add_argument('--all', action='store_true')
     parser.add_argument('--cache', default=os.path.join(os.environ.get('XDG_CACHE_HOME') or
                                                         os.path.expanduser('~/.cache'), 'kcheck-upstream'))
