@@ -3,6 +3,8 @@
 extern "C" {
 KCHECK_HD size_t strlen(const char *text);
 KCHECK_HD int strcmp(const char *a, const char *b);
+int strcasecmp(const char *a, const char *b);
+int strncasecmp(const char *a, const char *b, size_t count);
 int strncmp(const char *a, const char *b, size_t count);
 char *strcpy(char *target, const char *source);
 char *strncpy(char *target, const char *source, size_t count);
