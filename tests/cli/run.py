@@ -10,6 +10,7 @@ import argparse
 import inspect
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -369,6 +370,19 @@ def test_front_door_installs_what_is_missing(folder):
         check("installing: %s install" % manager in said, "%s: does not say it" % manager, said)
         for package in packages:
             check(package in told.split(), "%s: %s is not installed" % (manager, package), told)
+
+
+# ---- the README says what is true ----
+
+def test_readme(folder):
+    root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    with open(os.path.join(root, "README.md"), encoding="utf-8") as file:
+        blocks = re.findall(r"```console\n\$ ./kcheck (.*)\n((?:.*\n)*?)```", file.read())
+    check(len(blocks) >= 2, "no examples in the README")
+    for words, shown in blocks:
+        _, out, err = run(*words.split(), cwd=root)
+        said, meant = (re.sub(r"\d+ ms", "N ms", t.strip()) for t in (out + err, shown))
+        check(said == meant, "`kcheck %s` prints something else" % words, said, meant)
 
 
 # ---- determinism ----
