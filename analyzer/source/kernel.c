@@ -99,9 +99,10 @@ static void check_mma_sync(SourceCheck *check, const IrKernel *kernel) {
     return;
   const IrAsm *mma = mma_sync(kernel);
   if (!mma || !in_loop(kernel, mma->where)) return;
-  source_once(check, "perf-mma-sync-on-wgmma-target", kernel, mma->where,
-              "%s multiplies with mma.sync only; %s has %s", kernel->name, arch->name,
-              arch->has_wgmma ? "wgmma" : "tcgen05.mma");
+  IrViolation *v = source_once(check, "perf-mma-sync-on-wgmma-target", kernel, kernel->where,
+                               "%s multiplies with mma.sync only; %s has %s", kernel->name,
+                               arch->name, arch->has_wgmma ? "wgmma" : "tcgen05.mma");
+  if (v) ir_violation_related(check->violations, v, mma->where, "mma.sync stands here");
 }
 
 void source_check_kernel(SourceCheck *check, const IrKernel *kernel) {
