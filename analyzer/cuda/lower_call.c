@@ -108,22 +108,25 @@ void lower_closure_copied(Lower *l, IrOperand to, IrOperand from, const CppType 
   }
 }
 
-/* Whether the child of a lambda expression is the copy of a captured variable: written `[x]`, or
- * made by `[=]`. By-reference captures and the parts of `[x = ...]` are not. */
-static bool is_copy_capture(Lower *l, AstNode *lambda, AstNode *n) {
-  if (n->kind != CXCursor_DeclRefExpr) return false;
+/* The variable that a child of a lambda expression copies: written `[x]`, or made by `[=]`. NULL
+ * for captures by reference and for the parts of `[x = ...]`. */
+static AstNode *copied_capture(Lower *l, AstNode *lambda, AstNode *child) {
+  AstNode *n = child;
+  while (n->kind == CXCursor_UnexposedExpr || n->kind == CXCursor_CallExpr) /* a copy constructor */
+    if (!(n = ast_part(l, n, 0))) return NULL;
+  if (n->kind != CXCursor_DeclRefExpr) return NULL;
   SourceRange here = unit_cursor_range(l->unit, n->cursor);
   const char *text = unit_text(l->unit, here);
-  if (text && strcmp(text, "=") == 0) return true;
-  for (int i = 0; i < lambda->nkids && lambda->kids[i] != n; i++) {
+  if (text && strcmp(text, "=") == 0) return n;
+  for (int i = 0; i < lambda->nkids && lambda->kids[i] != child; i++) {
     AstNode *named = lambda->kids[i];
     if (named->kind != CXCursor_VariableRef ||
         ast_key(ast_reference(l, named)) != ast_key(ast_reference(l, n)))
       continue;
     SourceRange there = unit_cursor_range(l->unit, named->cursor);
-    if (there.line == here.line && there.column == here.column) return true;
+    if (there.line == here.line && there.column == here.column) return n;
   }
-  return false;
+  return NULL;
 }
 
 static void capture_init(Lower *l, Frame *overlay, CXCursor variable) {
@@ -162,8 +165,9 @@ IrOperand lower_lambda(Lower *l, AstNode *n, IrOperand address) {
       CXCursor variable = ast_reference(l, child);
       if (!ast_is_null(variable) && !frame_find(l->frame, ast_key(variable)))
         capture_init(l, overlay, variable);
-    } else if (is_copy_capture(l, n, child)) {
-      capture_copy(l, overlay, ast_reference(l, child));
+    } else {
+      AstNode *copied = copied_capture(l, n, child);
+      if (copied) capture_copy(l, overlay, ast_reference(l, copied));
     }
   }
   Closure closure = {.address = address_is_local(address) ? (uint64_t)address.value : 0,

@@ -18,9 +18,23 @@ static IrOperand kernel_argument(Lower *l, AstNode *n, const char **name) {
   return lower_value(l, n);
 }
 
+/* Past the copy that passing a record by value makes: a tensor map is known by its address. */
+static AstNode *passed(Lower *l, AstNode *n) {
+  for (;;) {
+    n = ast_strip(l, n);
+    AstNode *copied = ast_copied(l, n);
+    bool constructs =
+        n->kind == CXCursor_CallExpr && ast_reference(l, n).kind == CXCursor_Constructor &&
+        ast_arguments(l, n) == 1 && cpp_same(ast_type(l, n->arguments[0]), ast_type(l, n));
+    if (!copied && !constructs) return n;
+    n = copied ? copied : n->arguments[0];
+  }
+}
+
 /* A kernel argument: scalars by value, records by address. */
 static IrOperand launch_argument(Lower *l, AstNode *n) {
   const CppType *type = ast_type(l, n);
+  if (type->kind == CPP_RECORD) n = passed(l, n);
   if (cpp_is_object(type)) return address_value(l, lower_lvalue(l, n));
   return lower_value(l, n);
 }

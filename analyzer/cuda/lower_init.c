@@ -44,12 +44,8 @@ static void default_member(Lower *l, IrOperand record, const CppType *type, cons
   IrOperand address = address_add(record, (int64_t)field->offset);
   AstNode *init = member_initializer(l, field);
   if (!init) {
-    if (field->bit_width > 0) {
-      if (zero) lower_store_bits(l, record, field, ir_imm(0));
-    } else {
-      lower_default_init(l, address, field->type, zero);
-    }
-    return;
+    if (field->bit_width == 0) lower_default_init(l, address, field->type, zero);
+    return; /* bit-fields were zeroed with the record */
   }
   Frame *frame = frame_new(l, l->frame, l->frame->callee);
   frame->call_where = l->frame->call_where;
@@ -63,6 +59,11 @@ static void default_member(Lower *l, IrOperand record, const CppType *type, cons
   else
     lower_init(l, address, field->type, init);
   l->frame = outer;
+}
+
+/* Bit-fields share words: what is not written must not make the written ones unknown. */
+static void zero_bit_fields(Lower *l, IrOperand address, const CppType *type) {
+  if (cpp_has_bit_fields(l, type)) lower_zero(l, address, type);
 }
 
 static bool has_member_initializers(Lower *l, const CppType *type) {
@@ -84,6 +85,7 @@ static void default_record(Lower *l, IrOperand address, const CppType *type, boo
     return;
   }
   if (type->is_union) return;
+  zero_bit_fields(l, address, type);
   for (int i = 0; i < type->fields.count; i++)
     default_member(l, address, type, &type->fields.items[i], zero);
 }
@@ -192,6 +194,7 @@ static void fill(Lower *l, IrOperand address, const CppType *type, InitList *lis
       fill_union(l, address, type, list);
       return;
     }
+    zero_bit_fields(l, address, type);
     for (int i = 0; i < type->fields.count; i++)
       fill_member(l, address, type, &type->fields.items[i], list);
     if (list->at == before && list->at < list->count && type->fields.count == 0)
@@ -274,6 +277,11 @@ static void init_object(Lower *l, IrOperand address, const CppType *type, AstNod
     return;
   }
   if (n->kind == CXCursor_StringLiteral) return;
+  if (type->kind == CPP_ARRAY && n->kind == CXCursor_UnexposedExpr && n->nparts > 1 &&
+      cpp_same(ast_type(l, n->parts[0]), type)) { /* element by element, from the first child */
+    lower_copy(l, address, lower_lvalue(l, n->parts[0]), type);
+    return;
+  }
   AstNode *inner = ast_last(l, n);
   bool cast = ast_is_cast(n->kind) || n->kind == CXCursor_UnexposedExpr ||
               n->kind == CXCursor_CompoundLiteralExpr;
@@ -382,6 +390,7 @@ void lower_construct(Lower *l, IrOperand address, const CppType *type, CXCursor 
       construct_inherited(l, address, type, owner, constructor, args, nargs, call);
       return;
     }
+    zero_bit_fields(l, address, type);
     Call inner = {.node = call,
                   .callee = callee,
                   .args = args,

@@ -106,6 +106,9 @@ bool cpp_leaves(Lower *l, const CppType *type);
 bool cpp_has_overlay(Lower *l, const CppType *type);
 /* Offset of base class `base` in `derived`; -1 when it is none. */
 int64_t cpp_base_offset(Lower *l, const CppType *derived, const CppType *base);
+/* As cpp_base_offset, also for the unnamed structs and unions among the members. */
+int64_t cpp_part_offset(Lower *l, const CppType *whole, const CppType *part);
+bool cpp_has_bit_fields(Lower *l, const CppType *type); /* of its own */
 bool cpp_same(const CppType *a, const CppType *b);
 /* The default constructor or the destructor of a record; null cursor when there is none. */
 CXCursor cpp_special_member(Lower *l, const CppType *record, CXCursorKind kind);

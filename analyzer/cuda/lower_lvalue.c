@@ -54,7 +54,7 @@ IrOperand lower_object_of(Lower *l, AstNode *n, const CppType *owner) {
     type = arrow ? t->elem : t;
   }
   if (type && owner && type->kind == CPP_RECORD && owner->kind == CPP_RECORD) {
-    int64_t offset = cpp_base_offset(l, type, owner);
+    int64_t offset = cpp_part_offset(l, type, owner);
     if (offset > 0) address = address_add(address, offset);
   }
   return address;

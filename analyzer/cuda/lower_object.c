@@ -351,8 +351,11 @@ Binding *lower_variable(Lower *l, CXCursor variable) {
   found = frame_find(l->frame, canonical);
   if (!found) found = g_hash_table_lookup(l->globals, canonical);
   if (found) return found;
-  if (l->clang->Cursor_hasVarDeclGlobalStorage(variable) <= 0) return NULL;
-  return global_variable(l, variable);
+  if (l->clang->Cursor_hasVarDeclGlobalStorage(variable) > 0) return global_variable(l, variable);
+  /* libclang does not show the declaration in `switch (int x = ...; x)` */
+  if (!ast_initializer(l, variable)) return NULL;
+  lower_local_variable(l, ast_node(l, variable));
+  return frame_find(l->frame, ast_key(variable));
 }
 
 IrOperand binding_address(Lower *l, const Binding *binding) {

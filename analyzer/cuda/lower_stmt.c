@@ -115,11 +115,12 @@ static void leave_loop(Lower *l, bool is_continue) {
   lower_havoc(l, true, "a jump out of no loop");
 }
 
-static GotoLabel *goto_label(Lower *l, CXCursor label) {
+static GotoLabel *goto_label(Lower *l, CXCursor statement) {
+  const void *key = statement.data[1]; /* of statements; declarations have theirs in data[0] */
   Frame *frame = l->frame;
   for (int i = 0; i < frame->labels.count; i++)
-    if (frame->labels.items[i].key == ast_key(label)) return &frame->labels.items[i];
-  GotoLabel entry = {ast_key(label), lower_label(l), false};
+    if (frame->labels.items[i].key == key) return &frame->labels.items[i];
+  GotoLabel entry = {key, lower_label(l), false};
   KC_PUSH(l->arena, frame->labels, entry);
   return &frame->labels.items[frame->labels.count - 1];
 }

@@ -46,7 +46,7 @@ static const char *member_text(Lower *l, AstNode *n, Frame *frame, int depth) {
   if (!base || ast_is_null(d)) return written(l, n);
   const CppType *owner = cpp_cursor_type(l, l->clang->getCursorSemanticParent(d));
   base = without_address_of(base);
-  if (owner->kind == CPP_RECORD && cpp_fields(l, owner)->fields.count == 1)
+  if (owner->kind == CPP_RECORD && cpp_leaves(l, owner) && owner->leaves.count == 1)
     return base; /* a class around one word is named by its object */
   return kc_printf(l->arena, "%s.%s", base, unit_name(l->unit, d));
 }

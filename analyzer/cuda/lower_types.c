@@ -322,6 +322,29 @@ int64_t cpp_base_offset(Lower *l, const CppType *derived, const CppType *base) {
   return -1;
 }
 
+int64_t cpp_part_offset(Lower *l, const CppType *whole, const CppType *part) {
+  if (cpp_same(whole, part)) return 0;
+  if (whole->kind != CPP_RECORD) return -1;
+  cpp_fields(l, whole);
+  for (int i = 0; i < whole->fields.count; i++) {
+    const CppField *f = &whole->fields.items[i];
+    bool anonymous = !f->is_base && f->type->kind == CPP_RECORD &&
+                     l->clang->Cursor_isAnonymousRecordDecl(f->type->decl);
+    if (!f->is_base && !anonymous) continue;
+    int64_t inner = cpp_part_offset(l, f->type, part);
+    if (inner >= 0) return inner + (int64_t)f->offset;
+  }
+  return -1;
+}
+
+bool cpp_has_bit_fields(Lower *l, const CppType *type) {
+  if (type->kind != CPP_RECORD) return false;
+  cpp_fields(l, type);
+  for (int i = 0; i < type->fields.count; i++)
+    if (type->fields.items[i].bit_width > 0) return true;
+  return false;
+}
+
 /* ---- members ---- */
 
 typedef struct {
