@@ -14,10 +14,15 @@ static TraceRowKind row_kind(const MachineInterval *interval) {
   }
 }
 
+/* What cannot be named shares one row. */
+static const char *object_of(const MachineInterval *interval) {
+  return interval->object ? interval->object : "elsewhere";
+}
+
 static bool same_row(const TraceRow *row, const MachineInterval *interval) {
   if (row->kind != row_kind(interval) || row->cta != interval->cta) return false;
   if (row->kind == TRACE_ROW_WARP) return row->warp == interval->warp;
-  return g_strcmp0(row->object, interval->object) == 0;
+  return strcmp(row->object, object_of(interval)) == 0;
 }
 
 int trace_row_of(const TraceLayout *layout, const MachineInterval *interval) {
@@ -48,7 +53,7 @@ static void add_row(TraceLayout *layout, const MachineInterval *interval, bool m
   TraceRow row = {.kind = row_kind(interval),
                   .cta = interval->cta,
                   .warp = interval->warp,
-                  .object = interval->object ? interval->object : "?",
+                  .object = object_of(interval),
                   .stage = interval->stage};
   g_autofree char *name = row.kind == TRACE_ROW_WARP ? g_strdup_printf("warp %d", interval->warp)
                                                      : g_strdup(row.object);
