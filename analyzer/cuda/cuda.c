@@ -264,7 +264,8 @@ static CXChildVisitResult find_template(CXCursor cursor, CXCursor parent, CXClie
 
 /* Error message of the injected reference number `index`, or NULL when clang took it. */
 static const char *injected_error(Load *load) {
-  for (unsigned i = 0; i < load->clang.getNumDiagnostics(load->parse.tu); i++) {
+  unsigned count = load->clang.getNumDiagnostics(load->parse.tu);
+  for (unsigned i = 0; i < count; i++) {
     CXDiagnostic diagnostic = load->clang.getDiagnostic(load->parse.tu, i);
     const char *message = NULL;
     if (load->clang.getDiagnosticSeverity(diagnostic) >= CXDiagnostic_Error &&

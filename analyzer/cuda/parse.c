@@ -200,7 +200,8 @@ static void take_stock(CudaParse *parse) {
   const Clang *clang = parse->clang;
   parse->errors = 0;
   parse->missing.count = 0;
-  for (unsigned i = 0; i < clang->getNumDiagnostics(parse->tu); i++) {
+  unsigned count = clang->getNumDiagnostics(parse->tu); /* each call lists them anew */
+  for (unsigned i = 0; i < count; i++) {
     CXDiagnostic diagnostic = clang->getDiagnostic(parse->tu, i);
     if (clang->getDiagnosticSeverity(diagnostic) >= CXDiagnostic_Error) {
       CXString spelling = clang->getDiagnosticSpelling(diagnostic);
@@ -281,6 +282,18 @@ static bool try_toolkit(CudaParse *parse, const char *path, const CudaOptions *o
   return true;
 }
 
+/* Libraries that are written against the whole of the toolkit: parsing them with the embedded
+ * headers first would be time lost. */
+static bool needs_toolkit(const CudaParse *parse, const char *path) {
+  for (int i = 0; i < parse->edits.files.count; i++) {
+    const EditedFile *file = parse->edits.files.items[i];
+    if (strcmp(file->path, path) == 0)
+      return g_regex_match_simple("^[ \\t]*#[ \\t]*include[ \\t]*[<\"](?:cutlass|cute|cub|thrust)/",
+                                  file->original, G_REGEX_MULTILINE | G_REGEX_RAW, 0);
+  }
+  return false;
+}
+
 bool parse_file(CudaParse *parse, const char *path, const CudaOptions *options, KcError *error) {
   if (!target_parse(options->arch, &parse->target)) {
     kc_fail(error, NULL, 0, 0, "%s is not a GPU target", options->arch);
@@ -301,9 +314,11 @@ bool parse_file(CudaParse *parse, const char *path, const CudaOptions *options, 
     parse->toolkit_path = kc_strdup(parse->edits.arena, options->cuda_path);
     return parse_and_repair(parse, path, options, true, error);
   }
+  parse->toolkit_path = find_toolkit(parse->edits.arena);
+  if (parse->toolkit_path && needs_toolkit(parse, path))
+    return parse_and_repair(parse, path, options, true, error);
   if (!parse_and_repair(parse, path, options, false, error)) return false;
   if (parse->missing.count == 0 && parse->errors == 0) return true;
-  parse->toolkit_path = find_toolkit(parse->edits.arena);
   return !parse->toolkit_path || !toolkit_may_help(parse) ||
          try_toolkit(parse, path, options, error);
 }

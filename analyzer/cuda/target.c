@@ -29,7 +29,8 @@ static bool accepts_cpu(const Clang *clang, CXIndex index, const char *cpu) {
       !tu)
     return false;
   bool accepted = true;
-  for (unsigned i = 0; i < clang->getNumDiagnostics(tu); i++) {
+  unsigned count = clang->getNumDiagnostics(tu);
+  for (unsigned i = 0; i < count; i++) {
     CXDiagnostic diagnostic = clang->getDiagnostic(tu, i);
     if (clang->getDiagnosticSeverity(diagnostic) >= CXDiagnostic_Error) accepted = false;
     clang->disposeDiagnostic(diagnostic);
