@@ -5,7 +5,7 @@
  * explicit count does not shrink. */
 #include "machine/barrier.h"
 
-#include "machine/finish.h"
+#include "machine/cause.h"
 #include "machine/timeline.h"
 
 typedef struct BarrierOp {
@@ -46,6 +46,7 @@ static void complete_generation(Machine *machine, NamedBarrier *bar) {
   clock_raise(&p->clocks, bar->done, bar->agent, CLOCK_ALL_LANES, (uint32_t)++bar->generation);
   bar->current = NULL;
   bar->last_warps = bar->warps;
+  bar->last_count = bar->expected;
   bar->warps = 0;
   bar->arrived = 0;
   bar->expected = -1;
@@ -76,14 +77,34 @@ static void check_recycling(Machine *machine, Strand *strand, const BarrierOp *o
     return;
   bool member = (bar->last_warps & warp_bit(strand->warp)) != 0;
   IrViolation *v;
-  if (member)
-    v = machine_violation(machine, MACHINE_CHECK_PHASE, op->insn, "barrier-arrive-overrun",
-                          "%s arrives on barrier %lld again although nothing tells it that its "
-                          "last arrival there has been consumed",
-                          machine_who(machine, strand), (long long)op->id);
+  if (bar->last_count != op->count)
+    v = blame(machine,
+              &(Blame){.kind = "barrier-count-mismatch",
+                       .check = MACHINE_CHECK_PHASE,
+                       .insn = op->insn,
+                       .data = -1,
+                       .named = (int)op->id + 1},
+              "barrier %lld is used for %lld threads here and for %lld by warps that may still be "
+              "in it",
+              (long long)op->id, (long long)op->count, (long long)bar->last_count);
+  else if (member)
+    v = blame(machine,
+              &(Blame){.kind = "barrier-arrive-overrun",
+                       .check = MACHINE_CHECK_PHASE,
+                       .insn = op->insn,
+                       .data = -1,
+                       .named = (int)op->id + 1},
+              "%s arrives on barrier %lld again although nothing tells it that its "
+              "last arrival there has been consumed",
+              machine_who(machine, strand), (long long)op->id);
   else
-    v = machine_violation(
-        machine, MACHINE_CHECK_PHASE, op->insn, "barrier-id-reuse-conflict",
+    v = blame(
+        machine,
+        &(Blame){.kind = "barrier-id-reuse-conflict",
+                 .check = MACHINE_CHECK_PHASE,
+                 .insn = op->insn,
+                 .data = -1,
+                 .named = (int)op->id + 1},
         "%s uses barrier %lld while another group of warps may still be in it: the arrivals of "
         "one group complete the barrier of the other",
         machine_who(machine, strand), (long long)op->id);
@@ -97,22 +118,35 @@ static void check_generation(Machine *machine, Strand *strand, const BarrierOp *
   if (bar->expected < 0) return;
   IrViolation *v = NULL;
   if (bar->expected != op->count && bar->explicit_count == op->explicit_count)
-    v = machine_violation(machine, MACHINE_CHECK_PHASE, op->insn, "barrier-count-mismatch",
-                          "barrier %lld is used here for %lld threads and at %s for %lld",
-                          (long long)op->id, (long long)op->count,
-                          machine_line(machine, bar->first), (long long)bar->expected);
+    v = blame(machine,
+              &(Blame){.kind = "barrier-count-mismatch",
+                       .check = MACHINE_CHECK_PHASE,
+                       .insn = op->insn,
+                       .data = -1,
+                       .named = (int)op->id + 1},
+              "barrier %lld is used here for %lld threads and at %s for %lld", (long long)op->id,
+              (long long)op->count, machine_line(machine, bar->first), (long long)bar->expected);
   else if (bar->explicit_count != op->explicit_count && bar->expected != op->count)
-    v = machine_violation(machine, MACHINE_CHECK_PHASE, op->insn, "barrier-count-mismatch",
-                          "barrier %lld is used for %lld threads and, at %s, for %lld",
-                          (long long)op->id, (long long)op->count,
-                          machine_line(machine, bar->first), (long long)bar->expected);
+    v = blame(machine,
+              &(Blame){.kind = "barrier-count-mismatch",
+                       .check = MACHINE_CHECK_PHASE,
+                       .insn = op->insn,
+                       .data = -1,
+                       .named = (int)op->id + 1},
+              "barrier %lld is used for %lld threads and, at %s, for %lld", (long long)op->id,
+              (long long)op->count, machine_line(machine, bar->first), (long long)bar->expected);
   if (v && bar->first)
     ir_violation_related(machine->violations, v, bar->first->where, "%s arrived here",
                          kc_printf(machine->arena, "warp %d", bar->first_warp));
   if (bar->warps & warp_bit(strand->warp)) {
-    v = machine_violation(machine, MACHINE_CHECK_PHASE, op->insn, "barrier-arrive-overrun",
-                          "%s arrives on barrier %lld twice before it completes",
-                          machine_who(machine, strand), (long long)op->id);
+    v = blame(machine,
+              &(Blame){.kind = "barrier-arrive-overrun",
+                       .check = MACHINE_CHECK_PHASE,
+                       .insn = op->insn,
+                       .data = -1,
+                       .named = (int)op->id + 1},
+              "%s arrives on barrier %lld twice before it completes", machine_who(machine, strand),
+              (long long)op->id);
     if (v && bar->first && bar->first != op->insn)
       ir_violation_related(machine->violations, v, bar->first->where, "the earlier arrival");
   }
@@ -147,8 +181,8 @@ static void arrive(Machine *machine, Strand *strand, const BarrierOp *op, NamedB
     bar->agent = clocks_agents(&p->clocks, 1);
   }
   check_operands(machine, strand, op);
-  check_recycling(machine, strand, op, bar);
   check_generation(machine, strand, op, bar);
+  check_recycling(machine, strand, op, bar);
   if (bar->expected < 0) {
     bar->expected = op->count;
     bar->explicit_count = op->explicit_count;

@@ -1,5 +1,6 @@
 #include "machine/cause.h"
 
+#include <limits.h>
 #include <string.h>
 
 #include "machine/finish.h"
@@ -187,19 +188,34 @@ static bool explained(const ProtocolSession *session, const char *kind, uint32_t
   return false;
 }
 
-static bool named_before(const ProtocolSession *session) {
+/* The strongest thing that any run has said so far. */
+static int strongest(const ProtocolSession *session) {
+  int level = INT_MAX;
   for (int i = 0; i < session->accusations.count; i++)
-    if (!session->accusations.items[i].generic) return true;
+    if (session->accusations.items[i].generic < level)
+      level = session->accusations.items[i].generic;
+  return level;
+}
+
+bool protocol_withdrawn(const MachineSession *session, const IrViolation *violation) {
+  const ProtocolSession *s = session->protocol;
+  if (!s) return false;
+  int level = strongest(s);
+  for (int i = 0; i < s->accusations.count; i++)
+    if (s->accusations.items[i].violation == violation)
+      return s->accusations.items[i].generic > level;
   return false;
 }
 
 IrViolation *blame(Machine *machine, const Blame *what, const char *message, ...) {
   ProtocolSession *session = session_protocol(machine->session);
   if (machine_is_off(machine, what->check)) return NULL;
-  uint32_t barrier = what->bar ? array_of(machine, what->bar->offset) : 0;
+  uint32_t barrier = what->bar     ? array_of(machine, what->bar->offset)
+                     : what->named ? UINT32_C(0x80000000) + (uint32_t)what->named
+                                   : 0;
   uint32_t data = array_of(machine, what->data);
   if (explained(session, what->kind, barrier, data)) return NULL;
-  if (what->generic && named_before(session)) return NULL;
+  if (what->generic > strongest(session)) return NULL;
   va_list args;
   va_start(args, message);
   char *text = kc_vprintf(machine->session->arena, message, args);
@@ -221,15 +237,13 @@ static bool explain_recycled(Machine *machine, const Symptom *s) {
   IrViolation *v;
   if (cause_of_lapping(machine, s->bar, &s->reader, s->completer)) return true;
   if (part)
-    v = blame(
-        machine,
-        &(Blame){"mbarrier-wait-not-converged", MACHINE_CHECK_PHASE, s->insn, s->bar, -1, false},
-        "all lanes of warp %d wait on %s, but only some go on to signal: a lane that lags "
-        "behind this wait can miss phase %lld (no __syncwarp after the wait)",
-        warp->id, name, (long long)s->value - 1);
-  else
     v = blame(machine,
-              &(Blame){"mbarrier-phase-lapped", MACHINE_CHECK_PHASE, s->insn, s->bar, -1, true},
+              BLAME("mbarrier-wait-not-converged", MACHINE_CHECK_PHASE, s->insn, s->bar, -1, 0),
+              "all lanes of warp %d wait on %s, but only some go on to signal: a lane that lags "
+              "behind this wait can miss phase %lld (no __syncwarp after the wait)",
+              warp->id, name, (long long)s->value - 1);
+  else
+    v = blame(machine, BLAME("mbarrier-phase-lapped", MACHINE_CHECK_PHASE, s->insn, s->bar, -1, 1),
               "nothing keeps %s from completing phase %lld before %s has seen phase %lld: the wait "
               "can miss it",
               name, (long long)s->value, witness_warp(machine, (uint32_t)s->warp),
@@ -250,12 +264,12 @@ static bool explain_recycled(Machine *machine, const Symptom *s) {
 
 static bool explain_lapped(Machine *machine, const Symptom *s) {
   const Warp *warp = machine->warps[s->warp];
-  IrViolation *v = blame(
-      machine, &(Blame){"mbarrier-phase-lapped", MACHINE_CHECK_PHASE, s->insn, s->bar, -1, true},
-      "the wait on %s means phase %lld, but phase %lld is already complete: the waiter was "
-      "lapped%s",
-      mbarrier_name(machine, s->bar, warp->cta->rank), (long long)s->value,
-      (long long)s->bar->phase - 1, s->passes ? "" : " and blocks");
+  IrViolation *v =
+      blame(machine, BLAME("mbarrier-phase-lapped", MACHINE_CHECK_PHASE, s->insn, s->bar, -1, 1),
+            "the wait on %s means phase %lld, but phase %lld is already complete: the waiter was "
+            "lapped%s",
+            mbarrier_name(machine, s->bar, warp->cta->rank), (long long)s->value,
+            (long long)s->bar->phase - 1, s->passes ? "" : " and blocks");
   if (v && s->bar->init)
     ir_violation_related(machine->violations, v, s->bar->init->where,
                          "initialised here for %lld arrival%s", (long long)s->bar->init_count,
@@ -269,15 +283,13 @@ static bool explain_over_arrival(Machine *machine, const Symptom *s) {
   const char *name = mbarrier_name(machine, s->bar, s->bar->rank);
   IrViolation *v;
   if (lanes > 1 && s->bar->init_count < lanes)
-    v = blame(machine,
-              &(Blame){"mbarrier-over-arrival", MACHINE_CHECK_PHASE, s->insn, s->bar, -1, false},
+    v = blame(machine, BLAME("mbarrier-over-arrival", MACHINE_CHECK_PHASE, s->insn, s->bar, -1, 0),
               "%d lanes of %s arrive on %s, which is initialised for %lld arrival%s: the condition "
               "around the arrive lets all lanes through",
               lanes, s->warp >= 0 ? witness_warp(machine, (uint32_t)s->warp) : "a warp", name,
               (long long)s->bar->init_count, s->bar->init_count == 1 ? "" : "s");
   else
-    v = blame(machine,
-              &(Blame){"mbarrier-over-arrival", MACHINE_CHECK_PHASE, s->insn, s->bar, -1, false},
+    v = blame(machine, BLAME("mbarrier-over-arrival", MACHINE_CHECK_PHASE, s->insn, s->bar, -1, 0),
               "%lld arrivals on %s while %u are pending in this phase (initialised for %lld)",
               (long long)s->value, name, s->behind, (long long)s->bar->init_count);
   if (!v) return false;
@@ -298,26 +310,24 @@ static bool explain_init(Machine *machine, const Symptom *s) {
   IrViolation *v;
   if (wrong_thread) {
     v = blame(machine,
-              &(Blame){"mbarrier-init-fence-wrong-thread", MACHINE_CHECK_RACE, p->idle_init_fence,
-                       s->bar, -1, false},
+              BLAME("mbarrier-init-fence-wrong-thread", MACHINE_CHECK_RACE, p->idle_init_fence,
+                    s->bar, -1, 0),
               "fence.mbarrier_init is executed by a thread that initialised no mbarrier; the "
               "thread that initialised %s executes none",
               name);
     if (v) ir_violation_related(machine->violations, v, s->insn->where, "initialised here");
   } else if (remote) {
     v = blame(machine,
-              &(Blame){"mbarrier-init-cluster-visibility", MACHINE_CHECK_RACE, s->insn, s->bar, -1,
-                       false},
+              BLAME("mbarrier-init-cluster-visibility", MACHINE_CHECK_RACE, s->insn, s->bar, -1, 0),
               "%s of CTA %d is used by CTA %d, but its initialisation is not made visible to the "
               "cluster (fence.mbarrier_init before a relaxed cluster barrier, or a releasing one)",
               name, s->bar->rank, warp->cta->rank);
   } else {
-    v = blame(
-        machine,
-        &(Blame){"mbarrier-init-not-synchronized", MACHINE_CHECK_RACE, s->insn, s->bar, -1, false},
-        "%s is initialised here, but %s by warp %d at %s is not ordered after it (no "
-        "__syncthreads in between)",
-        name, s->what, warp->id, machine_line(machine, s->now_insn));
+    v = blame(machine,
+              BLAME("mbarrier-init-not-synchronized", MACHINE_CHECK_RACE, s->insn, s->bar, -1, 0),
+              "%s is initialised here, but %s by warp %d at %s is not ordered after it (no "
+              "__syncthreads in between)",
+              name, s->what, warp->id, machine_line(machine, s->now_insn));
   }
   if (v && !wrong_thread)
     ir_violation_related(machine->violations, v, s->now_insn->where, "used here by %s",
@@ -331,7 +341,7 @@ static bool explain_leftover(Machine *machine, const Symptom *s) {
   if (!bar->last_expect && bar->last_copy) {
     IrViolation *v = blame(
         machine,
-        &(Blame){"mbarrier-expect-tx-missing", MACHINE_CHECK_PHASE, bar->last_copy, bar, -1, false},
+        BLAME("mbarrier-expect-tx-missing", MACHINE_CHECK_PHASE, bar->last_copy, bar, -1, 0),
         "the copy delivers bytes to %s, but nothing announces them there (expect_tx): its phase "
         "does not wait for them",
         name);
@@ -343,7 +353,7 @@ static bool explain_leftover(Machine *machine, const Symptom *s) {
   }
   const IrInsn *at = bar->last_expect ? bar->last_expect : bar->last_copy;
   IrViolation *v = blame(
-      machine, &(Blame){"mbarrier-tx-leftover", MACHINE_CHECK_FINISH, at, bar, -1, false},
+      machine, BLAME("mbarrier-tx-leftover", MACHINE_CHECK_FINISH, at, bar, -1, 0),
       bar->tx > 0 ? "%s ends with %lld bytes announced that no copy delivers (tx-count %lld)"
                   : "%s ends with %lld bytes delivered that nothing announced (tx-count %lld)",
       name, (long long)(bar->tx > 0 ? bar->tx : -bar->tx), (long long)bar->tx);
@@ -390,7 +400,7 @@ void cause_finish(Machine *machine) {
     named = explain(machine, p->symptoms.items[i], false) || named;
   bool stuck = machine->stuck && !machine->stopped;
   if (stuck && !named && !found) named = cause_explain_hang(machine, false);
-  if (named || found || named_before(session_protocol(machine->session))) return;
+  if (named || found || strongest(session_protocol(machine->session)) == 0) return;
   for (int i = 0; i < p->symptoms.count && !named; i++)
     named = explain(machine, p->symptoms.items[i], true);
   if (stuck && !named) cause_explain_hang(machine, true);

@@ -8,6 +8,29 @@
 
 #include "machine/protocol.h"
 
+/* What a report speaks of, to tell consequences from causes. */
+typedef struct Blame {
+  const char *kind;
+  MachineCheck check;
+  const IrInsn *insn;
+  const Mbar *bar;
+  int64_t data; /* shared offset, -1: none */
+  int generic;  /* 0: a cause; 1, 2: a symptom, reported only while nothing lower was in any run */
+  int named;    /* 1 + number of a named barrier; 0: none */
+} Blame;
+
+#define BLAME(kind_, check_, insn_, bar_, data_, generic_)                                         \
+  (&(Blame){.kind = (kind_),                                                                       \
+            .check = (check_),                                                                     \
+            .insn = (insn_),                                                                       \
+            .bar = (bar_),                                                                         \
+            .data = (data_),                                                                       \
+            .generic = (generic_)})
+
+/* Records the violation, unless a cause that was named before already explains it. */
+IrViolation *blame(Machine *machine, const Blame *what, const char *message, ...)
+    __attribute__((format(printf, 3, 4)));
+
 /* Two accesses of the same bytes are not ordered. */
 void cause_race(Machine *machine, const Race *race);
 /* Lanes of `observer` saw phase - 1 of a barrier, and phase completed without that being ordered

@@ -58,11 +58,11 @@ static bool bytes_mismatch(Machine *machine, const Stuck *s) {
   if (bar->pending != 0 || bar->tx == 0 || bar->copies_unknown || bar->had_unknown) return false;
   if (bar->announced == 0 && bar->announced_total == 0) {
     const IrInsn *at = bar->last_copy ? bar->last_copy : s->insn;
-    IrViolation *v = blame(
-        machine, &(Blame){"mbarrier-expect-tx-missing", MACHINE_CHECK_BYTES, at, bar, -1, false},
-        "the copy delivers %lld bytes to %s, but nothing announces bytes there "
-        "(expect_tx): the phase never completes",
-        (long long)bar->delivered, name_of(machine, bar));
+    IrViolation *v =
+        blame(machine, BLAME("mbarrier-expect-tx-missing", MACHINE_CHECK_BYTES, at, bar, -1, 0),
+              "the copy delivers %lld bytes to %s, but nothing announces bytes there "
+              "(expect_tx): the phase never completes",
+              (long long)bar->delivered, name_of(machine, bar));
     relate_waiter(machine, v, s);
     witness_barrier(machine, v, bar, 2);
     return v != NULL;
@@ -71,8 +71,8 @@ static bool bytes_mismatch(Machine *machine, const Stuck *s) {
   bool clc = bar->last_copy && bar->last_copy->event == IR_EV_clc_try_cancel;
   IrViolation *v = blame(
       machine,
-      &(Blame){clc ? "clc-expect-tx-16" : "mbarrier-expect-tx-mismatch", MACHINE_CHECK_BYTES, at,
-               bar, -1, false},
+      BLAME(clc ? "clc-expect-tx-16" : "mbarrier-expect-tx-mismatch", MACHINE_CHECK_BYTES, at, bar,
+            -1, 0),
       bar->tx > 0 ? "%lld bytes are announced on %s, but its copies deliver %lld: the phase never "
                     "completes"
                   : "%lld bytes are announced on %s, but its copies deliver %lld: the tx-count "
@@ -137,7 +137,7 @@ static bool count_too_high(Machine *machine, const Hang *hang, const Stuck *s) {
   if (arrived <= 0 || bar->pending <= 0 || partner_stuck(hang, s, bar) || !bar->init) return false;
   IrViolation *v = blame(
       machine,
-      &(Blame){"mbarrier-arrive-count-mismatch", MACHINE_CHECK_DEADLOCK, bar->init, bar, -1, false},
+      BLAME("mbarrier-arrive-count-mismatch", MACHINE_CHECK_DEADLOCK, bar->init, bar, -1, 0),
       "%s is initialised for %lld arrivals, but only %lld arrive in phase %lld: it never "
       "completes",
       name_of(machine, bar), (long long)bar->init_count, (long long)arrived, (long long)bar->phase);
@@ -183,7 +183,7 @@ static bool first_wait_blocks(Machine *machine, const Hang *hang, const Stuck *s
   }
   if (!copies) return false;
   IrViolation *v = blame(
-      machine, &(Blame){"mbarrier-initial-parity", MACHINE_CHECK_DEADLOCK, s->insn, bar, -1, false},
+      machine, BLAME("mbarrier-initial-parity", MACHINE_CHECK_DEADLOCK, s->insn, bar, -1, 0),
       "the first wait on %s is for parity 0, and nobody arrives there before: it blocks for ever "
       "(a fresh barrier passes parity 1)",
       name_of(machine, bar));
@@ -210,7 +210,7 @@ static bool pair_commit(Machine *machine, const Stuck *s) {
     if ((insn->flags & IR_FLAG(multicast)) && bar->arrivers.count) continue;
     IrViolation *v = blame(
         machine,
-        &(Blame){"tcgen05-pair-commit-not-multicast", MACHINE_CHECK_DEADLOCK, insn, bar, -1, false},
+        BLAME("tcgen05-pair-commit-not-multicast", MACHINE_CHECK_DEADLOCK, insn, bar, -1, 0),
         "the commit signals %s of CTA %d only, while CTA %d waits on its own: a commit of a pair "
         "has to be multicast to both CTAs",
         name_of(machine, bar), twin->rank, bar->rank);
@@ -228,18 +228,17 @@ static bool nobody_arrives(Machine *machine, const Hang *hang, const Stuck *s) {
   if (bar->arrivers.count == 0) {
     const IrInsn *arrive = unexecuted_arrive(machine);
     if (!arrive) return false;
-    IrViolation *v = blame(
-        machine,
-        &(Blame){"mbarrier-arrive-never-executed", MACHINE_CHECK_DEADLOCK, arrive, bar, -1, false},
-        "no thread executes this arrive, and %s waits for %s for ever",
-        machine_who(machine, s->strand), name_of(machine, bar));
+    IrViolation *v =
+        blame(machine,
+              BLAME("mbarrier-arrive-never-executed", MACHINE_CHECK_DEADLOCK, arrive, bar, -1, 0),
+              "no thread executes this arrive, and %s waits for %s for ever",
+              machine_who(machine, s->strand), name_of(machine, bar));
     relate_waiter(machine, v, s);
     witness_barrier(machine, v, bar, 1);
     return v != NULL;
   }
   IrViolation *v = blame(
-      machine,
-      &(Blame){"pipeline-trip-count-mismatch", MACHINE_CHECK_DEADLOCK, s->insn, bar, -1, false},
+      machine, BLAME("pipeline-trip-count-mismatch", MACHINE_CHECK_DEADLOCK, s->insn, bar, -1, 0),
       "%s waits for phase %lld of %s, but those who arrive there have ended after %lld phase%s",
       machine_who(machine, s->strand), (long long)s->expected, name_of(machine, bar),
       (long long)bar->phase, bar->phase == 1 ? "" : "s");
@@ -258,8 +257,8 @@ static bool lapped(Machine *machine, const Stuck *s) {
   if (context.seen && context.phase == s->expected) {
     v = blame(
         machine,
-        &(Blame){context.flips ? "pipeline-stage-phase-desync" : "mbarrier-phase-not-flipped",
-                 MACHINE_CHECK_DEADLOCK, s->insn, bar, -1, false},
+        BLAME(context.flips ? "pipeline-stage-phase-desync" : "mbarrier-phase-not-flipped",
+              MACHINE_CHECK_DEADLOCK, s->insn, bar, -1, 0),
         context.flips
             ? "%s waits on %s for parity %d again, after it has seen phase %lld: stage and "
               "phase are not advanced together, and phase %lld is already complete"
@@ -273,8 +272,7 @@ static bool lapped(Machine *machine, const Stuck *s) {
   if (cause_of_lapping(machine, bar, &context, bar->last_arrive_warp)) return true;
   if (s->expected < 0) {
     v = blame(
-        machine,
-        &(Blame){"mbarrier-initial-parity", MACHINE_CHECK_DEADLOCK, s->insn, bar, -1, false},
+        machine, BLAME("mbarrier-initial-parity", MACHINE_CHECK_DEADLOCK, s->insn, bar, -1, 0),
         "the first wait on %s is for parity %d, that of the phase before the first: it passes "
         "before anything has landed, or blocks for ever once phase 0 is complete",
         name_of(machine, bar), (int)s->waiter->value);
@@ -284,7 +282,7 @@ static bool lapped(Machine *machine, const Stuck *s) {
     return v != NULL;
   }
   v = blame(
-      machine, &(Blame){"mbarrier-phase-lapped", MACHINE_CHECK_DEADLOCK, s->insn, bar, -1, true},
+      machine, BLAME("mbarrier-phase-lapped", MACHINE_CHECK_DEADLOCK, s->insn, bar, -1, 1),
       "%s waits for phase %lld of %s with parity %d, but phase %lld is already complete: it was "
       "lapped and waits for ever",
       machine_who(machine, s->strand), (long long)s->expected, name_of(machine, bar),
@@ -307,23 +305,22 @@ static bool named_barrier(Machine *machine, const Hang *hang, const Stuck *s) {
     if (bar->explicit_count) continue;
     /* A block-wide barrier that part of the block waits in, while others wait for something else
      * for ever. */
-    IrViolation *v = blame(machine,
-                           &(Blame){"barrier-syncthreads-in-role-branch", MACHINE_CHECK_DEADLOCK,
-                                    s->insn, NULL, -1, false},
-                           "%lld of %lld threads wait in the block-wide barrier here, while %s "
-                           "waits elsewhere and never comes",
-                           (long long)bar->arrived, (long long)bar->expected,
-                           machine_who(machine, other->strand));
+    IrViolation *v = blame(
+        machine,
+        BLAME("barrier-syncthreads-in-role-branch", MACHINE_CHECK_DEADLOCK, s->insn, NULL, -1, 0),
+        "%lld of %lld threads wait in the block-wide barrier here, while %s "
+        "waits elsewhere and never comes",
+        (long long)bar->arrived, (long long)bar->expected, machine_who(machine, other->strand));
     if (!v) return false;
     ir_violation_related(machine->violations, v, other->insn->where, "%s waits here",
                          machine_who(machine, other->strand));
     return true;
   }
   if (!bar->explicit_count) return false;
-  IrViolation *v = blame(
-      machine, &(Blame){"barrier-thread-count", MACHINE_CHECK_DEADLOCK, s->insn, NULL, -1, false},
-      "barrier %d waits for %lld threads, only %lld arrive", id, (long long)bar->expected,
-      (long long)bar->arrived);
+  IrViolation *v =
+      blame(machine, BLAME("barrier-thread-count", MACHINE_CHECK_DEADLOCK, s->insn, NULL, -1, 0),
+            "barrier %d waits for %lld threads, only %lld arrive", id, (long long)bar->expected,
+            (long long)bar->arrived);
   if (v && bar->first && bar->first != s->insn)
     ir_violation_related(machine->violations, v, bar->first->where, "the first arrival");
   return v != NULL;
@@ -342,10 +339,10 @@ static bool divergent(Machine *machine, const Hang *hang, const Stuck *s) {
                   s->insn->event == IR_EV_match || s->insn->event == IR_EV_redux);
   IrViolation *v =
       blame(machine,
-            &(Blame){tc        ? "tcgen05-divergent-collective"
-                     : warp_op ? "warp-sync-mask-absent-lane"
-                               : "barrier-divergent-aligned",
-                     MACHINE_CHECK_DEADLOCK, s->insn, NULL, -1, false},
+            BLAME(tc        ? "tcgen05-divergent-collective"
+                  : warp_op ? "warp-sync-mask-absent-lane"
+                            : "barrier-divergent-aligned",
+                  MACHINE_CHECK_DEADLOCK, s->insn, NULL, -1, 0),
             "%s is executed by lanes 0x%08x of warp %d only; lanes 0x%08x never get there",
             ir_event_mnemonic((IrEvent)s->insn->event), s->strand->mask, warp->id, missing);
   for (int i = 0; v && i < hang->list.count; i++) {
@@ -364,8 +361,7 @@ static bool exhausted(Machine *machine, const Stuck *s) {
   if (strcmp(s->strand->blocked, "tensor memory") != 0) return false;
   const CtaState *cta = cta_state(s->strand->warp->cta);
   IrViolation *v =
-      blame(machine,
-            &(Blame){"tcgen05-tmem-exceeds-sm", MACHINE_CHECK_DEADLOCK, s->insn, NULL, -1, false},
+      blame(machine, BLAME("tcgen05-tmem-exceeds-sm", MACHINE_CHECK_DEADLOCK, s->insn, NULL, -1, 0),
             "this tcgen05.alloc brings the CTA to %lld columns, a SM has 512: it never "
             "returns",
             (long long)cta->alloc_short);
@@ -381,8 +377,7 @@ static bool cluster_short(Machine *machine, const Hang *hang, const Stuck *s) {
     const Stuck *other = &hang->list.items[i];
     if (other->strand->blocked && strcmp(other->strand->blocked, "cluster barrier") == 0) continue;
     IrViolation *v = blame(
-        machine,
-        &(Blame){"cluster-barrier-unpaired", MACHINE_CHECK_DEADLOCK, s->insn, NULL, -1, false},
+        machine, BLAME("cluster-barrier-unpaired", MACHINE_CHECK_DEADLOCK, s->insn, NULL, -1, 0),
         "the cluster barrier is reached by %s, while %s waits elsewhere and "
         "never comes",
         machine_who(machine, s->strand), machine_who(machine, other->strand));
@@ -397,8 +392,7 @@ static bool cluster_short(Machine *machine, const Hang *hang, const Stuck *s) {
 static bool wgmma_short(Machine *machine, const Stuck *s) {
   if (!s->strand->blocked || strcmp(s->strand->blocked, "wgmma group") != 0) return false;
   IrViolation *v = blame(
-      machine,
-      &(Blame){"wgmma-incomplete-warpgroup", MACHINE_CHECK_DEADLOCK, s->insn, NULL, -1, false},
+      machine, BLAME("wgmma-incomplete-warpgroup", MACHINE_CHECK_DEADLOCK, s->insn, NULL, -1, 0),
       "%s waits for a wgmma group that the other warps of its warpgroup never "
       "issue",
       machine_who(machine, s->strand));
@@ -413,8 +407,8 @@ static bool generic_hang(Machine *machine, const Hang *hang) {
     const char *what = s->strand->describe ? s->strand->describe(machine, s->strand)
                                            : (s->strand->blocked ? s->strand->blocked : "nothing");
     IrViolation *v = blame(machine,
-                           &(Blame){"pipeline-deadlock", MACHINE_CHECK_DEADLOCK, s->insn,
-                                    s->waiter ? s->waiter->bar : NULL, -1, true},
+                           BLAME("pipeline-deadlock", MACHINE_CHECK_DEADLOCK, s->insn,
+                                 s->waiter ? s->waiter->bar : NULL, -1, 2),
                            "%s waits for ever: %s", machine_who(machine, s->strand), what);
     if (!v) continue;
     if (s->waiter) witness_barrier(machine, v, s->waiter->bar, 2);

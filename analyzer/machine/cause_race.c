@@ -27,8 +27,7 @@ bool cause_wrong_parity(Machine *machine, const WaitContext *wait, const char *c
   IrViolation *v;
   if (wait->phase < 0) {
     v = blame(machine,
-              &(Blame){"mbarrier-initial-parity", MACHINE_CHECK_PHASE, wait->insn, wait->bar, data,
-                       false},
+              BLAME("mbarrier-initial-parity", MACHINE_CHECK_PHASE, wait->insn, wait->bar, data, 0),
               "the wait on %s passes at once: parity %d is that of the phase before the first of a "
               "fresh barrier, %s",
               name, wait->parity, consequence);
@@ -36,8 +35,8 @@ bool cause_wrong_parity(Machine *machine, const WaitContext *wait, const char *c
       ir_violation_related(machine->violations, v, wait->bar->init->where, "initialised here");
   } else {
     v = blame(machine,
-              &(Blame){wait->flips ? "pipeline-stage-phase-desync" : "mbarrier-phase-not-flipped",
-                       MACHINE_CHECK_PHASE, wait->insn, wait->bar, data, false},
+              BLAME(wait->flips ? "pipeline-stage-phase-desync" : "mbarrier-phase-not-flipped",
+                    MACHINE_CHECK_PHASE, wait->insn, wait->bar, data, 0),
               wait->flips
                   ? "the wait on %s passes on an older phase: its parity is flipped, but not "
                     "when the stage wraps (parity %d again after phase %lld), %s"
@@ -92,7 +91,7 @@ bool cause_too_many_arrivers(Machine *machine, const Mbar *bar, const Access *re
   const char *name = mbarrier_name(machine, bar, bar->rank);
   IrViolation *v = blame(
       machine,
-      &(Blame){"mbarrier-arrive-count-mismatch", MACHINE_CHECK_PHASE, bar->init, bar, data, false},
+      BLAME("mbarrier-arrive-count-mismatch", MACHINE_CHECK_PHASE, bar->init, bar, data, 0),
       "%s is initialised for %lld arrival%s, but %lld arrive in each round: its phase completes "
       "before all of them are done",
       name, (long long)bar->init_count, plural(bar->init_count), (long long)round);
@@ -111,8 +110,7 @@ static bool shared_copies(Machine *machine, const Mbar *bar, const WaitContext *
   if (!bar->shared_copy) return false;
   const char *name = mbarrier_name(machine, bar, bar->rank);
   IrViolation *v = blame(
-      machine,
-      &(Blame){"pipeline-barrier-shared", MACHINE_CHECK_PHASE, bar->shared_copy, bar, -1, false},
+      machine, BLAME("pipeline-barrier-shared", MACHINE_CHECK_PHASE, bar->shared_copy, bar, -1, 0),
       "copies to different stages complete on the same barrier %s, and its next phase can be "
       "over before the first was seen: fewer barriers than stages in flight",
       name);
@@ -140,8 +138,8 @@ static bool missing_expect(Machine *machine, const Access *copy) {
   const char *name = mbarrier_name(machine, bar, bar->rank);
   IrViolation *v =
       blame(machine,
-            &(Blame){copy->actor == ACTOR_CLC ? "clc-expect-tx-16" : "mbarrier-expect-tx-missing",
-                     MACHINE_CHECK_PHASE, copy->insn, bar, -1, false},
+            BLAME(copy->actor == ACTOR_CLC ? "clc-expect-tx-16" : "mbarrier-expect-tx-missing",
+                  MACHINE_CHECK_PHASE, copy->insn, bar, -1, 0),
             "the %s completes bytes on %s, but nothing announces bytes there (expect_tx): its "
             "phase does not wait for them",
             witness_actor(copy), name);
@@ -159,8 +157,7 @@ static bool short_expect(Machine *machine, const Access *copy) {
     return false;
   IrViolation *v =
       blame(machine,
-            &(Blame){"mbarrier-expect-tx-mismatch", MACHINE_CHECK_BYTES, bar->last_expect, bar, -1,
-                     false},
+            BLAME("mbarrier-expect-tx-mismatch", MACHINE_CHECK_BYTES, bar->last_expect, bar, -1, 0),
             "%lld bytes are announced on %s, its copies deliver %lld: the phase completes before "
             "all of them have landed",
             (long long)bar->announced_total, mbarrier_name(machine, bar, bar->rank),
@@ -181,8 +178,8 @@ static bool read_after_copy(Machine *machine, const Symptom *s) {
                 place_of(machine, s), witness_actor(copy));
   if (s->reader.failed && s->reader.insn) {
     IrViolation *v = blame(machine,
-                           &(Blame){"mbarrier-wait-not-looped", MACHINE_CHECK_RACE, s->reader.insn,
-                                    copy->barrier, s->offset, false},
+                           BLAME("mbarrier-wait-not-looped", MACHINE_CHECK_RACE, s->reader.insn,
+                                 copy->barrier, s->offset, 0),
                            "the wait on %s may return false, and what it guards is used all the "
                            "same: it has to be repeated until it succeeds",
                            mbarrier_name(machine, copy->barrier, copy->barrier->rank));
@@ -195,13 +192,13 @@ static bool read_after_copy(Machine *machine, const Symptom *s) {
   int lane = first_lane(s->now->issuers);
   const IrInsn *wrong = ws->cp_async.wait[lane] ? ws->cp_async.wait[lane] : ws->bulk.wait[lane];
   if (s->reader.insn || !wrong) return false;
-  IrViolation *v = blame(
-      machine,
-      &(Blame){"async-copy-group-kind", MACHINE_CHECK_RACE, wrong, copy->barrier, s->offset, false},
-      "this wait does not cover the %s into %s, which completes on the mbarrier "
-      "%s",
-      witness_actor(copy), place_of(machine, s),
-      mbarrier_name(machine, copy->barrier, copy->barrier->rank));
+  IrViolation *v =
+      blame(machine,
+            BLAME("async-copy-group-kind", MACHINE_CHECK_RACE, wrong, copy->barrier, s->offset, 0),
+            "this wait does not cover the %s into %s, which completes on the mbarrier "
+            "%s",
+            witness_actor(copy), place_of(machine, s),
+            mbarrier_name(machine, copy->barrier, copy->barrier->rank));
   relate(machine, v, copy, witness_access(machine, copy));
   return v != NULL;
 }
@@ -219,8 +216,8 @@ static bool multicast_release(Machine *machine, const Symptom *s, const Mbar *em
   }
   IrViolation *v =
       blame(machine,
-            &(Blame){"pipeline-multicast-release-local", MACHINE_CHECK_PHASE, s->now->insn, empty,
-                     s->offset, false},
+            BLAME("pipeline-multicast-release-local", MACHINE_CHECK_PHASE, s->now->insn, empty,
+                  s->offset, 0),
             "the multicast from CTA %d refills %s, which CTA %d may still read: %s collects "
             "arrivals of its own CTA only",
             from, place_of(machine, s), to, mbarrier_name(machine, empty, to));
@@ -238,8 +235,7 @@ static bool released_early(Machine *machine, const Symptom *s, const Mbar *empty
     return false;
   IrViolation *v = blame(
       machine,
-      &(Blame){"wgmma-slot-released-early", MACHINE_CHECK_RACE, arrival->insn, empty, s->offset,
-               false},
+      BLAME("wgmma-slot-released-early", MACHINE_CHECK_RACE, arrival->insn, empty, s->offset, 0),
       "%s is released while the wgmma that reads it may be in flight: no wgmma.wait_group covers "
       "that wgmma before the arrive on %s",
       place_of(machine, s), mbarrier_name(machine, empty, empty->rank));
@@ -256,8 +252,7 @@ static bool commit_missing(Machine *machine, const Access *mma, const Symptom *s
   int lane = first_lane(mma->lanes);
   if (mma->time < ws->tcgen05_queue[lane]) return false; /* some commit tracks it */
   IrViolation *v = blame(
-      machine,
-      &(Blame){"tcgen05-commit-missing", MACHINE_CHECK_RACE, mma->insn, s->issuer.bar, -1, false},
+      machine, BLAME("tcgen05-commit-missing", MACHINE_CHECK_RACE, mma->insn, s->issuer.bar, -1, 0),
       "no tcgen05.commit of the issuing thread tracks this %s, and what it "
       "uses is %s: a plain arrive or barrier does not wait for it",
       witness_actor(mma), s->now->write ? "overwritten" : "read");
@@ -273,8 +268,8 @@ static bool multicast_twice(Machine *machine, const Symptom *s) {
     return false;
   int first = machine->warps[a->warp]->cta->rank, second = machine->warps[b->warp]->cta->rank;
   IrViolation *v = blame(machine,
-                         &(Blame){"tma-multicast-issued-by-every-cta", MACHINE_CHECK_RACE, b->insn,
-                                  b->barrier, s->offset, false},
+                         BLAME("tma-multicast-issued-by-every-cta", MACHINE_CHECK_RACE, b->insn,
+                               b->barrier, s->offset, 0),
                          "CTAs %d and %d both multicast into %s: each tile has to be issued by one "
                          "CTA, or each CTA issues its own slice",
                          first, second, place_of(machine, s));
@@ -310,23 +305,22 @@ static bool store_in_flight(Machine *machine, const Symptom *s) {
   if (!(foreign && !s->store_wait) && s->store_open <= store->time &&
       (ws->bulk.open_ops >> lane & 1) && ws->bulk.open[lane] <= store->time) {
     v = blame(machine,
-              &(Blame){"tma-store-not-committed", MACHINE_CHECK_RACE, store->insn, NULL, s->offset,
-                       false},
+              BLAME("tma-store-not-committed", MACHINE_CHECK_RACE, store->insn, NULL, s->offset, 0),
               "the %s from %s is never committed to a bulk group: nothing can wait for it",
               witness_actor(store), place);
   } else if (s->store_wait) {
     bool covered = (int64_t)s->store_open - 1 - s->store_wait_n >= (int64_t)store->time;
     if (covered)
       v = blame(machine,
-                &(Blame){"tma-store-smem-reuse-without-wait", MACHINE_CHECK_RACE, s->now->insn,
-                         NULL, s->offset, false},
+                BLAME("tma-store-smem-reuse-without-wait", MACHINE_CHECK_RACE, s->now->insn, NULL,
+                      s->offset, 0),
                 "%s is written by %s, but nothing orders it after the wait_group of the thread "
                 "that stored it",
                 place, witness_warp(machine, s->now->warp));
     else
       v = blame(machine,
-                &(Blame){"tma-store-wait-too-lenient", MACHINE_CHECK_RACE, s->store_wait, NULL,
-                         s->offset, false},
+                BLAME("tma-store-wait-too-lenient", MACHINE_CHECK_RACE, s->store_wait, NULL,
+                      s->offset, 0),
                 "wait_group %lld leaves the %s from %s pending, which is written next",
                 (long long)s->store_wait_n, witness_actor(store), place);
     if (v && s->store_wait)
@@ -334,8 +328,8 @@ static bool store_in_flight(Machine *machine, const Symptom *s) {
   } else {
     const IrInsn *other = foreign;
     v = blame(machine,
-              &(Blame){other ? "tma-store-wait-wrong-thread" : "tma-store-smem-reuse-without-wait",
-                       MACHINE_CHECK_RACE, other ? other : s->now->insn, NULL, s->offset, false},
+              BLAME(other ? "tma-store-wait-wrong-thread" : "tma-store-smem-reuse-without-wait",
+                    MACHINE_CHECK_RACE, other ? other : s->now->insn, NULL, s->offset, 0),
               other ? "the wait_group covers nothing: the %s from %s was issued by another thread "
                       "(bulk groups are per thread)"
                     : "the %s from %s may still read when it is written again: no "
@@ -364,21 +358,20 @@ static bool cp_async_pending(Machine *machine, const Symptom *s) {
   IrViolation *v;
   if (!wait && (ws->bulk.wait[lane] || ws->wgmma_wait)) {
     v = blame(machine,
-              &(Blame){"async-copy-group-kind", MACHINE_CHECK_RACE,
-                       ws->bulk.wait[lane] ? ws->bulk.wait[lane] : ws->wgmma_wait, NULL, s->offset,
-                       false},
+              BLAME("async-copy-group-kind", MACHINE_CHECK_RACE,
+                    ws->bulk.wait[lane] ? ws->bulk.wait[lane] : ws->wgmma_wait, NULL, s->offset, 0),
               "this wait covers %s groups, but %s is filled by cp.async, which needs "
               "cp.async.wait_group",
               ws->bulk.wait[lane] ? "bulk" : "wgmma", place_of(machine, s));
   } else if (!wait || issuer_waited) {
-    v = blame(machine,
-              &(Blame){"async-copy-wait-missing", MACHINE_CHECK_RACE, s->now->insn, NULL, s->offset,
-                       false},
-              issuer_waited
-                  ? "%s is read by %s, but only the thread that copied it has waited: no barrier "
-                    "follows its wait_group"
-                  : "%s is read by %s, and no cp.async.wait_group covers the copy into it",
-              place_of(machine, s), witness_warp(machine, s->now->warp));
+    v = blame(
+        machine,
+        BLAME("async-copy-wait-missing", MACHINE_CHECK_RACE, s->now->insn, NULL, s->offset, 0),
+        issuer_waited
+            ? "%s is read by %s, but only the thread that copied it has waited: no barrier "
+              "follows its wait_group"
+            : "%s is read by %s, and no cp.async.wait_group covers the copy into it",
+        place_of(machine, s), witness_warp(machine, s->now->warp));
   } else {
     int64_t n = ws->cp_async.wait_n[lane];
     uint32_t total = ws->groups[lane];
@@ -386,8 +379,8 @@ static bool cp_async_pending(Machine *machine, const Symptom *s) {
     bool tail = n > 0 && s->before_time + (uint32_t)n > last && ws->waits_seen[lane] > 1 &&
                 s->before_time <= last;
     v = blame(machine,
-              &(Blame){tail ? "async-copy-tail-undercommit" : "async-copy-wait-too-lenient",
-                       MACHINE_CHECK_RACE, wait, NULL, s->offset, false},
+              BLAME(tail ? "async-copy-tail-undercommit" : "async-copy-wait-too-lenient",
+                    MACHINE_CHECK_RACE, wait, NULL, s->offset, 0),
               tail ? "wait_group %lld leaves the last groups pending: near the end no group is "
                      "committed any more, and %s is read too early"
                    : "wait_group %lld leaves the copy into %s pending, which is read next",
@@ -400,13 +393,13 @@ static bool cp_async_pending(Machine *machine, const Symptom *s) {
 }
 
 static bool cp_async_refill(Machine *machine, const Symptom *s) {
-  IrViolation *v = blame(machine,
-                         &(Blame){"async-copy-refill-no-barrier", MACHINE_CHECK_RACE, s->now->insn,
-                                  NULL, s->offset, false},
-                         "cp.async by %s refills %s while %s may still read it: no barrier comes "
-                         "in between",
-                         witness_warp(machine, s->now->warp), place_of(machine, s),
-                         witness_warp(machine, s->before->warp));
+  IrViolation *v = blame(
+      machine,
+      BLAME("async-copy-refill-no-barrier", MACHINE_CHECK_RACE, s->now->insn, NULL, s->offset, 0),
+      "cp.async by %s refills %s while %s may still read it: no barrier comes "
+      "in between",
+      witness_warp(machine, s->now->warp), place_of(machine, s),
+      witness_warp(machine, s->before->warp));
   relate(machine, v, s->before, witness_access(machine, s->before));
   witness_race(machine, v, s->before, s->now, "no barrier orders the two");
   return v != NULL;
@@ -416,15 +409,20 @@ static bool cp_async_refill(Machine *machine, const Symptom *s) {
 
 static bool no_proxy_fence(Machine *machine, const Symptom *s) {
   AccessActor actor = (AccessActor)s->now->actor;
-  const char *kind = actor == ACTOR_BULK_STORE ? "tma-store-missing-proxy-fence"
-                     : actor == ACTOR_WGMMA    ? "wgmma-smem-no-proxy-fence"
-                                               : "tcgen05-smem-no-proxy-fence";
-  IrViolation *v =
-      blame(machine, &(Blame){kind, MACHINE_CHECK_RACE, s->now->insn, NULL, s->offset, false},
-            "the %s reads %s through the async proxy; %s wrote it with ordinary stores and no "
+  bool reuse = actor == ACTOR_CLC;
+  const char *kind = reuse                       ? "clc-response-reuse-no-fence"
+                     : actor == ACTOR_BULK_STORE ? "tma-store-missing-proxy-fence"
+                     : actor == ACTOR_WGMMA      ? "wgmma-smem-no-proxy-fence"
+                                                 : "tcgen05-smem-no-proxy-fence";
+  IrViolation *v = blame(
+      machine, BLAME(kind, MACHINE_CHECK_RACE, s->now->insn, NULL, s->offset, 0),
+      reuse
+          ? "the %s overwrites %s through the async proxy; %s has read it with ordinary loads and "
+            "no fence.proxy.async lies in between"
+          : "the %s reads %s through the async proxy; %s wrote it with ordinary stores and no "
             "fence.proxy.async lies in between",
-            witness_actor(s->now), place_of(machine, s), witness_warp(machine, s->before->warp));
-  relate(machine, v, s->before, "written here");
+      witness_actor(s->now), place_of(machine, s), witness_warp(machine, s->before->warp));
+  relate(machine, v, s->before, reuse ? "read here" : "written here");
   witness_race(machine, v, s->before, s->now, "ordered, but not across proxies");
   return v != NULL;
 }
@@ -432,8 +430,8 @@ static bool no_proxy_fence(Machine *machine, const Symptom *s) {
 static bool threads_only(Machine *machine, const Symptom *s) {
   if (s->before->insn->op == IR_event && s->before->insn->event == IR_EV_tcgen05_alloc) {
     IrViolation *v = blame(machine,
-                           &(Blame){"tcgen05-address-unsynchronized", MACHINE_CHECK_RACE,
-                                    s->now->insn, NULL, s->offset, false},
+                           BLAME("tcgen05-address-unsynchronized", MACHINE_CHECK_RACE, s->now->insn,
+                                 NULL, s->offset, 0),
                            "%s reads the tensor-memory address from %s, but nothing orders it "
                            "after the tcgen05.alloc",
                            witness_warp(machine, s->now->warp), place_of(machine, s));
@@ -443,11 +441,11 @@ static bool threads_only(Machine *machine, const Symptom *s) {
   const char *how = s->race == RACE_READ_AFTER_WRITE   ? "read"
                     : s->race == RACE_WRITE_AFTER_READ ? "overwritten"
                                                        : "written again";
-  IrViolation *v = blame(
-      machine, &(Blame){"smem-race", MACHINE_CHECK_RACE, s->now->insn, NULL, s->offset, false},
-      "%s is %s by %s while %s may still %s it: no barrier orders the two", place_of(machine, s),
-      how, witness_warp(machine, s->now->warp), witness_warp(machine, s->before->warp),
-      s->before->write ? "write" : "read");
+  IrViolation *v =
+      blame(machine, BLAME("smem-race", MACHINE_CHECK_RACE, s->now->insn, NULL, s->offset, 2),
+            "%s is %s by %s while %s may still %s it: no barrier orders the two",
+            place_of(machine, s), how, witness_warp(machine, s->now->warp),
+            witness_warp(machine, s->before->warp), s->before->write ? "write" : "read");
   relate(machine, v, s->before, witness_access(machine, s->before));
   witness_race(machine, v, s->before, s->now, "no barrier orders the two");
   return v != NULL;
@@ -458,8 +456,8 @@ static bool shared_barrier(Machine *machine, const Symptom *s) {
       s->before->barrier != s->now->barrier || s->before_time != CLOCK_NEVER)
     return false;
   IrViolation *v = blame(machine,
-                         &(Blame){"pipeline-barrier-shared", MACHINE_CHECK_RACE, s->now->insn,
-                                  s->now->barrier, s->offset, false},
+                         BLAME("pipeline-barrier-shared", MACHINE_CHECK_RACE, s->now->insn,
+                               s->now->barrier, s->offset, 0),
                          "%s is filled again while the %s before is in flight on the same barrier "
                          "%s and phase",
                          place_of(machine, s), witness_actor(s->before),
@@ -474,10 +472,10 @@ static bool stage_race(Machine *machine, const Symptom *s) {
   bool refills = s->now->write && !s->issuer.bar && s->now->actor == ACTOR_TMA_LOAD;
   IrViolation *v =
       blame(machine,
-            &(Blame){clc       ? "clc-response-reuse-no-fence"
-                     : refills ? "pipeline-slot-never-released"
-                               : "pipeline-stage-race",
-                     MACHINE_CHECK_RACE, s->now->insn, s->now->barrier, s->offset, true},
+            BLAME(clc       ? "clc-response-reuse-no-fence"
+                  : refills ? "pipeline-slot-never-released"
+                            : "pipeline-stage-race",
+                  MACHINE_CHECK_RACE, s->now->insn, s->now->barrier, s->offset, refills ? 0 : 2),
             "%s is %s by the %s of %s while %s is not known to be complete%s", place_of(machine, s),
             how, witness_actor(s->now), witness_warp(machine, s->now->warp),
             witness_access(machine, s->before),
@@ -517,23 +515,21 @@ bool cause_explain_tmem(Machine *machine, const Symptom *s, bool generic) {
   IrViolation *v = NULL;
   const char *actor = witness_actor(before);
   if (generic) {
-    v = blame(machine,
-              &(Blame){"tcgen05-tmem-race", MACHINE_CHECK_RACE, now->insn, s->issuer.bar, -1, true},
-              "%s of column %u is not ordered after the %s by %s at %s", witness_actor(now),
-              s->offset, actor, witness_warp(machine, before->warp),
-              machine_line(machine, before->insn));
+    v = blame(
+        machine, BLAME("tcgen05-tmem-race", MACHINE_CHECK_RACE, now->insn, s->issuer.bar, -1, 2),
+        "%s of column %u is not ordered after the %s by %s at %s", witness_actor(now), s->offset,
+        actor, witness_warp(machine, before->warp), machine_line(machine, before->insn));
   } else if (s->missing == TMEM_NO_WAIT) {
     v = blame(
-        machine,
-        &(Blame){"tcgen05-wait-ld-st-missing", MACHINE_CHECK_RACE, before->insn, NULL, -1, false},
+        machine, BLAME("tcgen05-wait-ld-st-missing", MACHINE_CHECK_RACE, before->insn, NULL, -1, 0),
         "no tcgen05.wait::%s follows this %s before column %u is %s by the %s at %s",
         before->actor == ACTOR_TCGEN05_ST ? "st" : "ld", actor, s->offset,
         now->write ? "overwritten" : "read", witness_actor(now), machine_line(machine, now->insn));
   } else if (s->missing == TMEM_NO_BEFORE_FENCE || s->missing == TMEM_NO_AFTER_FENCE) {
     bool after = s->missing == TMEM_NO_AFTER_FENCE;
     v = blame(machine,
-              &(Blame){"tcgen05-thread-sync-fence", MACHINE_CHECK_RACE,
-                       after ? now->insn : before->insn, NULL, -1, false},
+              BLAME("tcgen05-thread-sync-fence", MACHINE_CHECK_RACE,
+                    after ? now->insn : before->insn, NULL, -1, 0),
               after ? "the %s of column %u follows the barrier that orders it after the %s at %s "
                       "without tcgen05.fence::after_thread_sync"
                     : "this %s of column %u is handed to another thread (the %s at %s) without "

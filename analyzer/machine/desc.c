@@ -116,10 +116,24 @@ static void check_room(Machine *machine, Strand *strand, const DescRead *read,
   ir_violation_fact(machine->violations, v, "leading", "%u", desc->leading);
 }
 
+static void remember(Machine *machine, int rank, uint32_t start, uint32_t end) {
+  Protocol *p = protocol_of(machine);
+  for (int i = 0; i < p->operands.count; i++) {
+    OperandRead *o = &p->operands.items[i];
+    if (o->rank != rank || o->start != start) continue;
+    if (end > o->end) o->end = end;
+    return;
+  }
+  if (p->operands.count < 1024)
+    KC_PUSH(machine->arena, p->operands, ((OperandRead){rank, start, end}));
+}
+
 void desc_read(Machine *machine, Strand *strand, const DescRead *read, const Descriptor *desc,
                const DescTile *tile, const Access *access) {
   uint32_t extent = desc_extent(desc, tile);
   check_room(machine, strand, read, desc, tile, extent);
+  if (!tile->transposed && extent && extent <= 65536)
+    remember(machine, read->rank, desc->start, desc->start + extent);
   const char *name = NULL;
   uint32_t end = room_end(machine, desc->start, &name);
   if (!extent || extent > 65536) extent = 16;

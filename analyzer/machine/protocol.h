@@ -117,10 +117,12 @@ struct Mbar {
   const IrInsn *last_copy, *last_expect, *last_arrive;
   int last_arrive_warp;         /* index, -1: an asynchronous agent */
   const IrInsn *shared_copy;    /* an instruction that fills different places under this barrier */
-  KC_VEC(MbarCopy) landed;      /* copies of unknown size, in this phase */
-  KC_VEC(MbarCopy) copies;      /* where each instruction's copies land */
-  KC_VEC(MbarArrival) arrivals; /* of this phase */
-  KC_VEC(MbarArrival) arrivers; /* of all phases: distinct (instruction, warp) */
+  KC_VEC(MbarCopy) last_landed; /* ... in the last phase that completed */
+  int64_t last_announced;
+  KC_VEC(MbarCopy) landed;        /* copies of unknown size, in this phase */
+  KC_VEC(MbarCopy) copies;        /* where each instruction's copies land */
+  KC_VEC(MbarArrival) arrivals;   /* of this phase */
+  KC_VEC(MbarArrival) arrivers;   /* of all phases: distinct (instruction, warp) */
   KC_VEC(MbarObserver) observers; /* of phase - 1 */
   MbarView **views;               /* by warp index */
   MbarLog log[MBAR_LOG];
@@ -143,6 +145,7 @@ typedef struct NamedBarrier {
   int64_t generation;
   uint64_t warps;      /* of this generation, a bit a warp of the CTA (modulo 64) */
   uint64_t last_warps; /* of the generation before */
+  int64_t last_count;  /* threads of the generation before */
   uint32_t agent;      /* generations completed, as a clock time */
   Clock *current, *done;
   const IrInsn *first; /* first arrival of this generation */
@@ -292,6 +295,11 @@ typedef struct EarlyRead { /* of global memory, before the preceding grid is kno
   const IrInsn *waited; /* the warp's own wait, later */
 } EarlyRead;
 
+typedef struct OperandRead { /* shared bytes that matrix operands starting at `start` reach over */
+  int rank;
+  uint32_t start, end;
+} OperandRead;
+
 typedef struct GlobalWord { /* of global memory, that the kernel stores to or updates atomically */
   uint64_t address;
   const IrInsn *store, *atomic; /* first of each */
@@ -322,6 +330,7 @@ typedef struct Protocol {
   bool has_grid_wait;
   const IrInsn *first_global_read;
   KC_VEC(GlobalWord) words;
+  KC_VEC(OperandRead) operands;
   uint32_t grid_agent; /* time 1: the preceding grid is complete; 0: no agent yet */
   KC_VEC(EarlyRead) early_reads;
   /* counts for the checks at the end */
@@ -392,11 +401,12 @@ static inline int warp_rank(const Machine *machine, uint32_t warp) {
   X(mbarrier_inval)                                                                                \
   X(mbarrier_expect_tx)                                                                            \
   X(mbarrier_complete_tx)                                                                          \
-  X(mbarrier_arrive) X(mbarrier_test_wait) X(mbarrier_try_wait) X(mbarrier_wait)                   \
-      X(mbarrier_pending_count) X(cp_async_mbarrier_arrive) X(cp_async) X(cp_async_commit)         \
-          X(cp_async_wait) X(bulk_copy) X(bulk_reduce) X(bulk_prefetch) X(bulk_tensor_load)        \
-              X(bulk_tensor_store) X(bulk_tensor_reduce) X(bulk_tensor_prefetch) X(bulk_commit)    \
-                  X(bulk_wait) X(st_async) X(red_async) X(prefetch_tensormap) X(tensormap_replace) \
+  X(mbarrier_arrive)                                                                               \
+  X(mbarrier_test_wait) X(mbarrier_try_wait) X(mbarrier_wait) X(mbarrier_pending_count)            \
+      X(cp_async_mbarrier_arrive) X(cp_async) X(cp_async_commit) X(cp_async_wait) X(bulk_copy)     \
+          X(bulk_reduce) X(bulk_prefetch) X(bulk_tensor_load) X(bulk_tensor_store)                 \
+              X(bulk_tensor_reduce) X(bulk_tensor_prefetch) X(bulk_commit) X(bulk_wait)            \
+                  X(st_async) X(red_async) X(prefetch_tensormap) X(tensormap_replace)              \
                       X(tensormap_cp_fenceproxy) X(fence) X(fence_proxy_async)                     \
                           X(fence_proxy_tensormap) X(fence_mbarrier_init) X(bar_sync)              \
                               X(bar_arrive) X(bar_red) X(warp_sync) X(cluster_arrive)              \

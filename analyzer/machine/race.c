@@ -277,7 +277,11 @@ static void check_reader(Touch *touch, Ref before, int rank, uint32_t offset) {
   const Access *a = ref_access(touch->races, before);
   touch->known_read = before;
   if (a->atomic && touch->access->atomic) return;
-  if (!is_over(touch, before)) report(touch, RACE_WRITE_AFTER_READ, before, rank, offset);
+  if (!is_over(touch, before))
+    report(touch, RACE_WRITE_AFTER_READ, before, rank, offset);
+  else if (touch->access->actor == ACTOR_CLC && a->actor == ACTOR_THREAD &&
+           !is_fenced(touch, before))
+    report(touch, RACE_NO_PROXY_FENCE, before, rank, offset);
 }
 
 static void touch_cell(Touch *touch, Cell *cell, uint8_t mask, int rank, uint32_t offset) {

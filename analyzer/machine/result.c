@@ -191,7 +191,7 @@ void core_publish(MachineSession *session, IrViolations *violations) {
   CoreSession *core = session->core;
   for (int i = 0; i < core->findings.count; i++) {
     CoreFinding *f = &core->findings.items[i];
-    if (withheld(core, f)) continue;
+    if (withheld(core, f) || protocol_withdrawn(session, f->violation)) continue;
     IrConfidence seen = f->forced ? IR_PROVED_FORCED : IR_PROVED_CHOSEN;
     if (f->violation->confidence < seen) f->violation->confidence = seen;
     KC_PUSH(violations->arena, violations->list, f->violation);

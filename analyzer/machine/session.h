@@ -24,7 +24,7 @@ typedef struct Accusation {
   const char *kind;
   uint32_t barrier; /* 1 + start of the barrier array; 0: none */
   uint32_t data;    /* 1 + start of the data array; 0: none */
-  bool generic;     /* no cause could be named */
+  int generic;      /* 0: a cause; 1, 2: a symptom */
   IrViolation *violation;
 } Accusation;
 

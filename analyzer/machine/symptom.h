@@ -53,20 +53,6 @@ struct Symptom {
   int64_t store_wait_n;
 };
 
-/* What a report speaks of, to tell consequences from causes. */
-typedef struct Blame {
-  const char *kind;
-  MachineCheck check;
-  const IrInsn *insn;
-  const Mbar *bar;
-  int64_t data; /* shared offset, -1: none */
-  bool generic; /* a symptom: reported only while no cause was named in any run */
-} Blame;
-
-/* Records the violation, unless a cause that was named before already explains it. */
-IrViolation *blame(Machine *machine, const Blame *what, const char *message, ...)
-    __attribute__((format(printf, 3, 4)));
-
 /* cause_race.c: reports a race; returns false when no cause could be named (nothing is reported
  * then). With `generic`, reports it all the same. */
 bool cause_explain_race(Machine *machine, const Symptom *s, bool generic);

@@ -272,6 +272,7 @@ MachineStep event_tcgen05_mma(Machine *machine, Strand *strand, const IrInsn *in
     touch_accumulator(machine, strand, insn, &d, (uint32_t)tmem);
     check_pair_issue(machine, strand, insn, (uint32_t)tmem);
   }
+  if (!has_d) tmem_check_any_alloc(machine, strand, insn, "tcgen05.mma");
   if (has_a && has_b && has_d) check_advance(machine, strand, insn, a, b, tmem);
   ws->tcgen05_issue[first_lane(strand->active)] = insn;
   timeline_mma(machine, strand, insn);
@@ -440,6 +441,8 @@ static MachineStep move(Machine *machine, Strand *strand, const IrInsn *insn, bo
       KC_PUSH(machine->arena, ws->tcgen05_st, access);
     else
       KC_PUSH(machine->arena, ws->tcgen05_ld, access);
+  } else {
+    tmem_check_any_alloc(machine, strand, insn, what);
   }
   const IrOperand *dst = ir_arg(insn, IR_ROLE_dst);
   if (!store && dst) machine_write(machine, strand, dst, value_fresh(machine), strand->active);

@@ -105,6 +105,10 @@ void tensor_phase(Machine *machine, Mbar *bar) {
   int64_t announced = bar->announced - bar->delivered;
   if (!n || announced <= 0) return;
   MbarCopy *copies = bar->landed.items;
+  bar->last_landed.count = 0;
+  for (int i = 0; i < n; i++)
+    KC_PUSH(machine->arena, bar->last_landed, copies[i]);
+  bar->last_announced = announced;
   qsort(copies, (size_t)n, sizeof *copies, by_place);
   int64_t *room = KC_NEW_ARRAY(machine->arena, int64_t, n);
   Rooms rooms = measure(machine, copies, n, room);
@@ -124,6 +128,75 @@ void tensor_phase(Machine *machine, Mbar *bar) {
     else if (gaps == announced)
       learn(machine, copies[i].insn, inferred_of(machine->session, copies[i].insn, true)->gap);
   }
+}
+
+/* Bytes from a copy's destination to the end of the operands that are read there without a gap,
+ * up to the destination of another copy; 0: none. */
+static int64_t read_bytes(const Machine *machine, const MbarCopy *copy) {
+  const Protocol *p = protocol_of(machine);
+  uint32_t end = copy->offset, limit = UINT32_MAX;
+  for (int i = 0; i < p->mbars.count; i++)
+    for (int j = 0; j < p->mbars.items[i]->copies.count; j++) {
+      const MbarCopy *other = &p->mbars.items[i]->copies.items[j];
+      if (other->rank == copy->rank && other->offset > copy->offset && other->offset < limit)
+        limit = other->offset;
+    }
+  for (bool grown = true; grown;) {
+    grown = false;
+    for (int i = 0; i < p->operands.count; i++) {
+      const OperandRead *o = &p->operands.items[i];
+      if (o->rank != copy->rank || o->start < copy->offset || o->start >= limit) continue;
+      if (o->start > end + 1023 || o->end <= end) continue;
+      end = o->end;
+      grown = true;
+    }
+  }
+  return end > limit ? 0 : (int64_t)(end - copy->offset);
+}
+
+/* Whether some, but not all, of the sizes add up to `sum`. */
+static bool part_sums(const int64_t *sizes, int n, int64_t sum) {
+  for (unsigned set = 1; set + 1 < 1u << n; set++) {
+    int64_t total = 0;
+    for (int i = 0; i < n; i++)
+      total += set >> i & 1 ? sizes[i] : 0;
+    if (total == sum) return true;
+  }
+  return false;
+}
+
+static void check_announced(Machine *machine, Mbar *bar) {
+  int n = bar->last_landed.count;
+  int64_t announced = bar->last_announced, sizes[8], sum = 0;
+  if (n < 1 || n > 8 || announced <= 0 || !bar->last_expect) return;
+  for (int i = 0; i < n; i++) {
+    sizes[i] = read_bytes(machine, &bar->last_landed.items[i]);
+    if (!sizes[i]) return;
+    sum += sizes[i];
+  }
+  bool scaled =
+      announced > sum && machine->cluster_size > 1 &&
+      (announced == sum * machine->cluster_size || announced * 2 == sum * machine->cluster_size);
+  if (!scaled && !(announced < sum && part_sums(sizes, n, announced))) return;
+  IrViolation *v = machine_violation(
+      machine, MACHINE_CHECK_PHASE, bar->last_expect, "mbarrier-expect-tx-mismatch",
+      scaled ? "%lld bytes are announced on %s, but the operands that its %d copies bring take "
+               "%lld: bytes of other CTAs do not complete here"
+             : "%lld bytes are announced on %s, but the operands that its %d copies bring take "
+               "%lld: the phase completes before all of them have landed",
+      (long long)announced, mbarrier_name(machine, bar, bar->rank), n, (long long)sum);
+  if (!v) return;
+  v->confidence = IR_INFERRED; /* the boxes are not known, the operands are */
+  ir_violation_related(machine->violations, v, bar->last_landed.items[0].insn->where,
+                       "a copy bound to %s", mbarrier_name(machine, bar, bar->rank));
+  ir_violation_fact(machine->violations, v, "announced", "%lld", (long long)announced);
+  ir_violation_fact(machine->violations, v, "delivered", "%lld", (long long)sum);
+}
+
+void tensor_finish(Machine *machine) {
+  Protocol *p = protocol_of(machine);
+  for (int i = 0; i < p->mbars.count; i++)
+    check_announced(machine, p->mbars.items[i]);
 }
 
 void tensor_infer(Machine *machine) {

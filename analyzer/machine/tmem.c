@@ -158,6 +158,15 @@ void tmem_check_allocated(Machine *machine, const Strand *strand, const IrInsn *
   if (v && near) ir_violation_related(machine->violations, v, near->insn->where, "allocated here");
 }
 
+void tmem_check_any_alloc(Machine *machine, const Strand *strand, const IrInsn *insn,
+                          const char *what) {
+  const CtaState *cta = cta_state(strand->warp->cta);
+  if (cta->allocs.count || cta->alloc_unknown) return;
+  machine_violation(machine, MACHINE_CHECK_PHASE, insn, "tcgen05-tmem-unallocated",
+                    "%s by %s uses tensor memory, but no tcgen05.alloc was executed", what,
+                    machine_who(machine, strand));
+}
+
 static int group_of(const IrInsn *insn) {
   return insn->flags & IR_FLAG(cta_group2) ? 2 : 1;
 }
