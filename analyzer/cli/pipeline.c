@@ -166,12 +166,20 @@ static int64_t kernel_time(const Run *run, int64_t deadline, int left) {
   return CLAMP(share, LIMIT_KERNEL_US / 50, LIMIT_KERNEL_US);
 }
 
+static bool launch_says_memory(const Analysis *a, const IrKernel *kernel) {
+  for (int i = 0; i < a->host->launches.count; i++)
+    if (a->host->launches.items[i].smem >= 0 &&
+        ir_kernel_is_named(kernel, a->host->launches.items[i].kernel))
+      return true;
+  return false;
+}
+
 static void run_kernel(Run *run, int k, int64_t time_us) {
   Analysis *a = run->analysis;
   const IrKernel *kernel = a->program->kernels.items[k];
   run->machine.max_time_us = time_us;
   begin_stage(run, "machine", kernel->instantiation);
-  if (!kernel->body_lost) {
+  if (!kernel->body_lost && !(a->budget_only && launch_says_memory(a, kernel))) {
     MachineResult *result =
         machine_run(a->arena, a->program, kernel, a->host, &run->machine, &a->violations);
     a->machines[k] = result;
@@ -265,6 +273,8 @@ bool pipeline_run(Analysis *a, const Job *job, const JobTarget *target, LazyRule
     begin_stage(&run, "host", NULL);
     a->host = machine_run_hosts(a->program, &run.machine, &a->violations);
     run_kernels(&run);
+  }
+  if (loaded && !a->budget_only) {
     begin_stage(&run, "source", NULL);
     source_check(a->program, a->arch, a->exact, a->host, &a->violations);
     begin_stage(&run, "rules", NULL);

@@ -16,6 +16,8 @@ typedef struct Analysis {
   KcArena *arena;
   const Arch *arch;
   bool exact;
+  bool budget_only; /* set before pipeline_run: no findings, and no run of a kernel whose launch
+                       says how much shared memory it gets */
   IrProgram *program;
   MachineHostFacts *host;
   bool *selected;           /* a kernel: does --kernel name it */

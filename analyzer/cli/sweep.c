@@ -54,7 +54,7 @@ static bool read_count(const Analysis *today, const Job *job, const JobTarget *t
   Job one = *job;
   one.settings.stages = stages;
   one.settings.kernels = NULL;
-  g_auto(Analysis) analysis = {0};
+  g_auto(Analysis) analysis = {.budget_only = true};
   if (!pipeline_run(&analysis, &one, target, rules, NULL, error)) return false;
   for (int k = 0; k < today->program->kernels.count; k++) {
     int other = same_kernel(&analysis, today, k);
