@@ -124,16 +124,25 @@ static bool result_dropped(SourceText text, size_t at) {
   return at == 0 || strchr(";{}", text.text[at - 1]);
 }
 
+/* Whether any file of the user asks for the last error: then launches are taken to be covered. */
+static bool asks_for_errors(const IrProgram *program) {
+  static const char *const words[] = {"cudaGetLastError", "cudaPeekAtLastError",
+                                      "KERNEL_LAUNCH_CHECK"};
+  for (int i = 1; i < program->sources.files.count; i++) {
+    if (!program->sources.files.items[i].user) continue;
+    SourceText text = source_text(program, (uint32_t)i);
+    for (size_t w = 0; w < G_N_ELEMENTS(words); w++)
+      if (source_contains(text, 0, text.length, words[w])) return true;
+  }
+  return false;
+}
+
 static void check_result(SourceCheck *check, const IrKernel *kernel, const MachineLaunch *launch) {
   const SourceMap *map = &check->program->sources;
   uint32_t frame = source_user_frame(map, launch->where);
   const SourceRange *range = &map->stacks.items[frame].range;
   SourceText text = source_text(check->program, range->file);
-  static const char *const checks[] = {"cudaGetLastError", "cudaPeekAtLastError",
-                                       "KERNEL_LAUNCH_CHECK", NULL};
-  if (text.length == 0) return;
-  for (const char *const *word = checks; *word; word++)
-    if (source_contains(text, 0, text.length, *word)) return;
+  if (text.length == 0 || asks_for_errors(check->program)) return;
   if (launch->extended && !result_dropped(text, source_offset(text, range->line, range->column)))
     return;
   source_once(check, "launch-error-unchecked", kernel, launch->where,
