@@ -175,6 +175,25 @@ static void keep_skipped(Load *load) {
   if (ranges) load->clang.disposeSourceRangeList(ranges);
 }
 
+/* Kernels in text that the preprocessor left out. A file whose kernels all are there is not clean:
+ * nothing was checked. */
+static int skipped_kernels(Load *load) {
+  IrProgram *program = load->unit.program;
+  int count = 0;
+  for (int i = 0; i < program->skipped.count; i++) {
+    SourceRange range = program->skipped.items[i].range;
+    for (uint32_t line = range.line; line <= range.end_line; line++) {
+      const char *text;
+      size_t length;
+      if (!source_line(&program->sources, range.file, line, &text, &length)) break;
+      const char *comment = g_strstr_len(text, (gssize)length, "//");
+      const char *found = g_strstr_len(text, (gssize)length, "__global__");
+      count += found && (!comment || found < comment);
+    }
+  }
+  return count;
+}
+
 /* ---- lowering ---- */
 
 static void add_note(Load *load, IrKernel *kernel, uint32_t where, bool may_hide,
@@ -224,7 +243,8 @@ static void lower_kernel(Load *load, CXCursor function, bool pattern, bool lost)
 static void lower_all(Load *load) {
   CudaFound found;
   discover(&load->unit, &found);
-  load->unit.program->global_kernels_seen = found.global_kernels;
+  int kernels = found.kernels.count + found.lost.count + found.patterns.count;
+  load->unit.program->global_kernels_seen = kernels ? found.global_kernels : skipped_kernels(load);
   for (int i = 0; i < found.kernels.count; i++)
     lower_kernel(load, found.kernels.items[i], false, false);
   for (int i = 0; i < found.lost.count; i++)

@@ -220,6 +220,15 @@ START_TEST(feature_macros_are_those_of_nvcc) {
 }
 END_TEST
 
+START_TEST(kernels_that_the_guards_leave_out_are_counted) {
+  Loaded l = load_clean("#if __CUDA_ARCH__ >= 1000\n__global__ void k(int *p) { p[0] = 1; }\n"
+                        "// __global__ in a comment\n#endif\n");
+  ck_assert_int_eq(l.program->kernels.count, 0);
+  ck_assert_int_eq(l.program->global_kernels_seen, 1);
+  unload(&l);
+}
+END_TEST
+
 START_TEST(skipped_text_is_kept) {
   Loaded l = load_clean("#if __CUDA_ARCH__ >= 1000\nint hidden;\n#endif\nint shown;\n");
   ck_assert_int_eq(l.program->skipped.count, 1);
@@ -246,6 +255,7 @@ Suite *test_suite(void) {
   tcase_add_test(t, file_without_kernels_is_no_error);
   tcase_add_test(t, unreadable_file_and_bad_target);
   tcase_add_test(t, feature_macros_are_those_of_nvcc);
+  tcase_add_test(t, kernels_that_the_guards_leave_out_are_counted);
   tcase_add_test(t, skipped_text_is_kept);
   suite_add_tcase(suite, t);
   return suite;
