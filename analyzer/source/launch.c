@@ -61,6 +61,18 @@ static const MachineLaunch *find_pdl_launch(const SourceCheck *check, const IrKe
   return NULL;
 }
 
+/* The wait is missing because it is compiled out: this is the cause, the other the symptom. */
+static void drop_symptom(SourceCheck *check, const IrKernel *kernel) {
+  IrViolations *all = check->violations;
+  int kept = 0;
+  for (int i = 0; i < all->list.count; i++) {
+    IrViolation *v = all->list.items[i];
+    if (v->kernel != kernel || strcmp(v->kind, "pdl-wait-missing") != 0)
+      all->list.items[kept++] = v;
+  }
+  all->list.count = kept;
+}
+
 static void check_lost_wait(SourceCheck *check, const IrKernel *kernel) {
   const MachineLaunch *launch = find_pdl_launch(check, kernel);
   if (!launch || source_find_event(kernel, IR_EV_griddep_wait)) return;
@@ -77,6 +89,7 @@ static void check_lost_wait(SourceCheck *check, const IrKernel *kernel) {
   else
     source_each_call(search.text, open, close, find_lost_wait, &search);
   if (!search.name) return;
+  drop_symptom(check, kernel);
   IrViolation *v = source_once(check, "pdl-gdc-wrapper-disabled", kernel, launch->where,
                                "%s is launched with programmatic stream serialization, and its "
                                "griddepcontrol.wait (in %s) is compiled out",
