@@ -224,6 +224,8 @@ CoreLaunch core_find_launch(const MachineSession *session);
 /* Threads of a block that nobody states, from the comparisons of thread, warp and warpgroup numbers
  * in the code. */
 int core_guess_threads(const IrKernel *kernel);
+/* The integer at an offset of parameter space, or NULL. */
+const IrLeaf *core_int_leaf(const IrKernel *kernel, uint64_t offset);
 /* Fills core->granules: the tile size that an integer parameter is a multiple of, 1 when none
  * shows; negative: a stride, which is given that value. */
 void core_find_granules(MachineSession *session);

@@ -35,14 +35,24 @@ static int32_t origin_of(const Search *s, const IrOperand *operand) {
   return operand->kind == IR_OPD_REG && operand->value == 0 ? s->origin[operand->id] : 0;
 }
 
-/* Number of the integer leaf at an offset of parameter space, plus 1. */
-static int32_t leaf_at(const IrKernel *kernel, uint64_t offset) {
-  int32_t number = 0;
+const IrLeaf *core_int_leaf(const IrKernel *kernel, uint64_t offset) {
   for (int i = 0; i < kernel->params.count; i++) {
     for (int j = 0; j < kernel->params.items[i].leaves.count; j++) {
       const IrLeaf *leaf = &kernel->params.items[i].leaves.items[j];
+      if (leaf->kind == IR_LEAF_INT && leaf->offset == offset) return leaf;
+    }
+  }
+  return NULL;
+}
+
+/* Number of the integer leaf at an offset of parameter space, plus 1. */
+static int32_t leaf_at(const IrKernel *kernel, uint64_t offset) {
+  const IrLeaf *wanted = core_int_leaf(kernel, offset);
+  int32_t number = 0;
+  for (int i = 0; wanted && i < kernel->params.count; i++) {
+    for (int j = 0; j < kernel->params.items[i].leaves.count; j++) {
       number++;
-      if (leaf->kind == IR_LEAF_INT && leaf->offset == offset) return number;
+      if (&kernel->params.items[i].leaves.items[j] == wanted) return number;
     }
   }
   return 0;

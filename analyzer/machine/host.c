@@ -69,6 +69,32 @@ static const char *kernel_name(Machine *machine, Strand *strand, const IrInsn *i
 
 /* ---- events ---- */
 
+static const IrKernel *find_kernel(const IrProgram *program, const char *name) {
+  for (int i = 0; i < program->kernels.count; i++)
+    if (ir_kernel_is_named(program->kernels.items[i], name)) return program->kernels.items[i];
+  return NULL;
+}
+
+/* The scalars of all parameters. A record is passed by the address of the caller's copy. */
+static void read_leaves(Machine *machine, Strand *strand, HostLaunch *launch) {
+  const IrKernel *kernel = find_kernel(machine->program, launch->kernel);
+  for (int i = 0; kernel && i < kernel->params.count && i < launch->nargs; i++) {
+    const IrParam *param = &kernel->params.items[i];
+    int64_t arg = launch->args[i];
+    for (int j = 0; j < param->leaves.count; j++) {
+      const IrLeaf *leaf = &param->leaves.items[j];
+      HostLeaf out = {.offset = leaf->offset, .value = HOST_UNKNOWN};
+      int width = leaf->kind == IR_LEAF_TENSOR_MAP ? 8 : leaf->type.bytes;
+      if (!param->is_record && leaf->kind != IR_LEAF_TENSOR_MAP)
+        out.value = arg;
+      else if (arg != HOST_UNKNOWN && width >= 1 && width <= 8)
+        load_number(machine, strand, (uint64_t)arg + leaf->offset - param->offset, width,
+                    &out.value);
+      KC_PUSH(machine->session->arena, launch->leaves, out);
+    }
+  }
+}
+
 static HostLaunch *new_launch(Machine *machine, Strand *strand, const IrInsn *insn) {
   HostRun *run = core_run(machine)->host;
   HostLaunch *launch = KC_NEW(machine->session->arena, HostLaunch);
@@ -80,6 +106,7 @@ static HostLaunch *new_launch(Machine *machine, Strand *strand, const IrInsn *in
     launch->cluster[i] = 0;
   }
   launch->nargs = role_numbers(machine, strand, insn, IR_ROLE_args, launch->args, HOST_ARGS);
+  read_leaves(machine, strand, launch);
   KC_PUSH(machine->session->arena, run->launches, launch);
   return launch;
 }
@@ -176,6 +203,10 @@ static void tensor_map_event(Machine *machine, Strand *strand, const IrInsn *ins
   load_array(machine, strand, insn, IR_ROLE_strides, 8, rank - 1, map->strides);
   load_array(machine, strand, insn, IR_ROLE_box, 4, rank, map->box);
   load_array(machine, strand, insn, IR_ROLE_elem_strides, 4, rank, map->elem_strides);
+  if (map->address != HOST_UNKNOWN)
+    core_store_lane(machine, strand, 0,
+                    machine_address(machine, (uint64_t)map->address, IR_SPACE_GENERIC), 8, true,
+                    HOST_MAP_TAG + (uint64_t)run->maps.count);
   KC_PUSH(machine->session->arena, run->maps, map);
 }
 

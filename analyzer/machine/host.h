@@ -7,6 +7,14 @@
 #define HOST_UNKNOWN INT64_MIN
 #define HOST_ARGS 64
 
+/* A tensor map carries its number in its first eight bytes, so that copies of it are recognised. */
+#define HOST_MAP_TAG UINT64_C(0x7e5012ab00000000)
+
+typedef struct HostLeaf {
+  uint64_t offset; /* in the kernel's parameter space */
+  int64_t value;   /* HOST_UNKNOWN */
+} HostLeaf;
+
 typedef struct HostLaunch {
   const IrInsn *insn;
   const char *kernel;
@@ -14,6 +22,7 @@ typedef struct HostLaunch {
   bool pdl, pdl_known, extended;
   int64_t args[HOST_ARGS];
   int nargs;
+  KC_VEC(HostLeaf) leaves; /* also inside records; the value of a tensor map is its tag */
 } HostLaunch;
 
 typedef struct HostAttr {

@@ -162,15 +162,45 @@ static const HostLaunch *launch_at(const HostRun *run, const IrInsn *insn, int n
   return NULL;
 }
 
-/* The map (by its number) that lies at a host address. */
-static int map_index(const HostRun *run, int64_t address) {
-  for (int i = run->maps.count - 1; i >= 0 && address != HOST_UNKNOWN; i--)
-    if (run->maps.items[i]->address == address) return i;
-  return -1;
+/* The map that a tag in memory names, or NULL. */
+static const MachineTensorMap *tagged_map(const HostRun *run, int64_t value,
+                                          MachineTensorMap *const *maps) {
+  uint64_t number = (uint64_t)value - HOST_MAP_TAG;
+  return value != HOST_UNKNOWN && number < (uint64_t)run->maps.count ? maps[number] : NULL;
 }
 
-static void merge_launch(KcArena *arena, const HostLaunch *a, const HostLaunch *b,
+static void merge_leaves(KcArena *arena, const HostLaunch *a, const HostLaunch *b,
                          const HostRun *run, MachineTensorMap *const *maps, MachineLaunch *out) {
+  for (int i = 0; i < a->leaves.count; i++) {
+    MachineLeafFact fact = {.offset = a->leaves.items[i].offset};
+    fact.map = tagged_map(run, a->leaves.items[i].value, maps);
+    fact.value = i < b->leaves.count
+                     ? agree(a->leaves.items[i].value, b->leaves.items[i].value, INT64_MIN)
+                     : INT64_MIN;
+    if (fact.map) fact.value = INT64_MIN;
+    KC_PUSH(arena, out->leaves, fact);
+  }
+}
+
+/* The map that is parameter number `param`, from the scalars. */
+static const MachineTensorMap *map_of_param(const IrKernel *kernel, int param,
+                                            const MachineLaunch *launch) {
+  if (!kernel || param >= kernel->params.count) return NULL;
+  const IrParam *p = &kernel->params.items[param];
+  for (int i = 0; i < launch->leaves.count; i++)
+    if (launch->leaves.items[i].map && launch->leaves.items[i].offset == p->offset)
+      return launch->leaves.items[i].map;
+  return NULL;
+}
+
+static void merge_launch(const IrProgram *program, const HostLaunch *a, const HostLaunch *b,
+                         const HostRun *run, MachineTensorMap *const *maps, MachineLaunch *out) {
+  KcArena *arena = program->arena;
+  const IrKernel *kernel = NULL;
+  for (int i = 0; i < program->kernels.count && !kernel; i++)
+    if (ir_kernel_is_named(program->kernels.items[i], a->kernel))
+      kernel = program->kernels.items[i];
+  merge_leaves(arena, a, b, run, maps, out);
   out->kernel = a->kernel;
   out->where = a->insn->where;
   out->extended = a->extended;
@@ -185,8 +215,7 @@ static void merge_launch(KcArena *arena, const HostLaunch *a, const HostLaunch *
   }
   for (int i = 0; i < a->nargs; i++) {
     int64_t value = i < b->nargs ? agree(a->args[i], b->args[i], INT64_MIN) : INT64_MIN;
-    int index = map_index(run, a->args[i]);
-    const MachineTensorMap *map = index >= 0 ? maps[index] : NULL;
+    const MachineTensorMap *map = map_of_param(kernel, i, out);
     KC_PUSH(arena, out->args, map ? INT64_MIN : value);
     KC_PUSH(arena, out->maps, map);
   }
@@ -242,8 +271,8 @@ void host_merge(const IrProgram *program, const IrKernel *kernel, const HostRun 
     if (seen_before(a, i)) continue;
     const HostLaunch *second = launch_at(b, first->insn, 0);
     MachineLaunch launch = {.smem = -1};
-    if (!second) continue;
-    merge_launch(arena, first, second, a, maps, &launch);
+    if (!second || !first->kernel) continue;
+    merge_launch(program, first, second, a, maps, &launch);
     KC_PUSH(arena, facts->launches, launch);
   }
 }

@@ -141,15 +141,16 @@ static bool named(const char *leaf, const char *name) {
   return dot && strcmp(dot + 1, name) == 0;
 }
 
-static bool fixed_value(const Filler *f, int param, const IrLeaf *leaf, int64_t *out) {
+static bool fixed_value(const Filler *f, const IrLeaf *leaf, int64_t *out) {
   const IrLaunchDirective *d = f->launch->directive;
   for (int i = 0; d && leaf->name && i < d->arguments.count; i++)
     if (named(leaf->name, d->arguments.items[i].key))
       return parse_integer(d->arguments.items[i].value, out);
   const MachineLaunch *l = f->launch->launch;
-  bool scalar = f->session->kernel->params.items[param].leaves.count == 1;
-  if (!l || !scalar || param >= l->args.count || l->args.items[param] == INT64_MIN) return false;
-  int64_t value = l->args.items[param];
+  int64_t value = INT64_MIN;
+  for (int i = 0; l && i < l->leaves.count; i++)
+    if (l->leaves.items[i].offset == leaf->offset) value = l->leaves.items[i].value;
+  if (value == INT64_MIN) return false;
   /* A size that the host passes would take too long to run through: small numbers are choices
    * (a flag, a number of splits), large ones are sizes and only the exact sample keeps them. */
   if (!f->sample->exact && (value > SMALL_ARGUMENT || value < -SMALL_ARGUMENT)) return false;
@@ -182,7 +183,7 @@ static void fill_leaf(Filler *f, int param, const IrLeaf *leaf) {
   }
   if (leaf->kind != IR_LEAF_INT || leaf->type.bytes > 8) return;
   int64_t value = chosen_value(f, number);
-  bool fixed = fixed_value(f, param, leaf, &value);
+  bool fixed = fixed_value(f, leaf, &value);
   gpointer chosen;
   if (!fixed && leaf->name && f->chosen &&
       g_hash_table_lookup_extended(f->chosen, leaf->name, NULL, &chosen)) {
@@ -435,11 +436,9 @@ static MachineSample *add_sample(MachineSession *session, MachineSamples *sample
 /* Whether host code passes sizes that the other samples replace. */
 static bool launch_has_sizes(const MachineSession *session) {
   const MachineLaunch *launch = core_find_launch(session).launch;
-  for (int i = 0; launch && i < launch->args.count; i++) {
-    int64_t value = launch->args.items[i];
-    bool is_int = i < session->kernel->params.count &&
-                  session->kernel->params.items[i].leaves.count == 1 &&
-                  session->kernel->params.items[i].leaves.items[0].kind == IR_LEAF_INT;
+  for (int i = 0; launch && i < launch->leaves.count; i++) {
+    int64_t value = launch->leaves.items[i].value;
+    bool is_int = core_int_leaf(session->kernel, launch->leaves.items[i].offset) != NULL;
     if (is_int && value != INT64_MIN && (value > SMALL_ARGUMENT || value < -SMALL_ARGUMENT))
       return true;
   }

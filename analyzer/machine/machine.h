@@ -27,6 +27,12 @@ typedef struct MachineTensorMap {
   const char *name;
 } MachineTensorMap;
 
+typedef struct MachineLeafFact { /* a scalar of a kernel parameter, as a launch passes it */
+  uint64_t offset;               /* in parameter space */
+  int64_t value;                 /* INT64_MIN: unknown, or a tensor map */
+  const MachineTensorMap *map;   /* or NULL */
+} MachineLeafFact;
+
 typedef struct MachineLaunch {
   const char *kernel;                    /* instantiation name */
   int64_t grid[3], block[3], cluster[3]; /* -1: unknown */
@@ -37,6 +43,7 @@ typedef struct MachineLaunch {
   uint32_t where;
   KC_VEC(int64_t) args;                  /* INT64_MIN: unknown */
   KC_VEC(const MachineTensorMap *) maps; /* by parameter index; NULL where the argument is no map */
+  KC_VEC(MachineLeafFact) leaves;        /* of all parameters, where the kernel is known */
 } MachineLaunch;
 
 typedef struct MachineFuncAttr {

@@ -59,7 +59,9 @@ void core_collect_maps(MachineSession *session) {
       const char *name = leaf->name ? leaf->name : param->name;
       const IrTensorMapDirective *d = directive_for(session, name);
       if (d) add_map(session, address, map_of_directive(session, d));
-      if (launch && i < launch->maps.count) add_map(session, address, launch->maps.items[i]);
+      for (int l = 0; launch && is_map && l < launch->leaves.count; l++)
+        if (launch->leaves.items[l].offset == leaf->offset)
+          add_map(session, address, launch->leaves.items[l].map);
     }
   }
 }

@@ -10,6 +10,7 @@
 #define DEFAULT_MEMORY ((size_t)200 << 20)
 #define DEFAULT_SMEM_OPT_IN 232448
 #define ENOUGH_PHASES 2                /* completed by one mbarrier */
+#define ENOUGH_GENERATIONS 4           /* of the barriers that one warp passes */
 #define BOUNDED_STEPS UINT64_C(300000) /* of a run that is an extra */
 #define DECISION_RUNS 8 /* extra runs for the other sides of data-dependent branches */
 
@@ -287,16 +288,16 @@ static Outcome run_schedules(MachineSession *session, const MachineSample *sampl
 }
 
 /* Whether the rings went round often enough to show what a second lap breaks. */
-static bool enough(const Outcome *out, int64_t stages) {
+static bool enough(const Outcome *out) {
   if (out->trapped) return false;
   if (out->barriers > 0) return out->phases >= ENOUGH_PHASES;
-  return out->generations >= 2 * stages;
+  return out->generations >= ENOUGH_GENERATIONS;
 }
 
 typedef struct {
   bool trapped; /* every run so far */
-  bool few;     /* the rings of the last sample did not go round often enough */
-  bool idle;    /* there are barriers, and no phase of any was completed */
+  bool few;     /* the rings never went round often enough */
+  bool idle;    /* there are barriers, and no phase of any was ever completed */
 } Progress;
 
 /* Schedules to run a sample under: 0 when it is not wanted. */
@@ -313,7 +314,7 @@ static int schedules_for(const CoreSession *core, const MachineSample *sample, c
 
 static void run_samples(MachineSession *session, const MachineSamples *samples) {
   CoreSession *core = session->core;
-  Progress progress = {.trapped = true};
+  Progress progress = {true, true, true};
   int budget = DECISION_RUNS;
   for (int i = 0; i < samples->list.count; i++) {
     const MachineSample *sample = samples->list.items[i];
@@ -328,8 +329,8 @@ static void run_samples(MachineSession *session, const MachineSamples *samples) 
     progress.trapped &= out.trapped;
     if (sample->use == SAMPLE_DIVISIBLE && !out.trapped) core->divisible_ran = true;
     if (out.trapped || sample->degenerate) continue;
-    progress.few = !enough(&out, samples->stages);
-    progress.idle = out.barriers > 0 && out.phases == 0;
+    progress.few &= !enough(&out);
+    progress.idle &= out.barriers > 0 && out.phases == 0;
   }
   if (!progress.trapped) return;
   session->result->complete = false;

@@ -23,6 +23,12 @@ static void begin(Host *h) {
   h->program = ir_program_new(h->arena, "test.cu", "sm_90a");
   IrFunction f = {.name = "gemm", .instantiation = "gemm<4>"};
   KC_PUSH(h->arena, h->program->functions, f);
+  IrKernel *kernel = ir_kernel_new(h->program, "gemm", false);
+  kernel->instantiation = "gemm<4>";
+  IrParam map = {.name = "map", .bytes = 128};
+  IrLeaf tensor_map = {.kind = IR_LEAF_TENSOR_MAP, .type = IR_TYPE_U(8), .name = "map"};
+  KC_PUSH(h->arena, map.leaves, tensor_map);
+  KC_PUSH(h->arena, kernel->params, map);
   h->host = ir_kernel_new(h->program, "main", true);
   IrParam param = {.name = "n", .offset = 0, .bytes = 4};
   IrLeaf leaf = {.kind = IR_LEAF_INT, .type = IR_TYPE_S(4), .name = "n"};
@@ -140,7 +146,10 @@ START_TEST(tensor_map_reaches_the_launch) {
   uint64_t map = ir_local(&h.b, 128, 64);
   static const int64_t box[] = {64, 128};
   encode(&h, map, 9, 3, box, ir_imm(8192)); /* bf16, 128B */
-  IrOperand args[] = {kernel_operand(), ir_as(ir_imm((int64_t)map), IR_ROLE_args)};
+  uint64_t by_value = ir_local(&h.b, 128, 64);
+  IrOperand copy[] = {ir_imm((int64_t)by_value), ir_imm((int64_t)map), ir_imm(128)};
+  ir_emit(&h.b, IR_copy, IR_TYPE_NONE, copy, 3);
+  IrOperand args[] = {kernel_operand(), ir_as(ir_imm((int64_t)by_value), IR_ROLE_args)};
   ir_emit_event(&h.b, IR_EV_host_launch, args, 2, 0);
   run(&h);
   ck_assert_int_eq(h.violations.list.count, 0);
