@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include <glib.h>
+
 static int add(Mutation *out, int count, int limit, Mutation mutation) {
   if (count < limit) out[count++] = mutation;
   return count;
@@ -76,6 +78,37 @@ static bool is_synchronisation(const IrInsn *insn) {
   }
 }
 
+/* Events whose place matters: what they close, order or wait for stands before what follows. The
+ * others may move past their neighbour without any harm: an init past another init, a fence of the
+ * proxies past the barrier (it is legal on either side), a release that comes later. */
+static bool may_move(const IrInsn *insn) {
+  switch ((int)insn->event) {
+  case IR_EV_cp_async_commit:
+  case IR_EV_cp_async_wait:
+  case IR_EV_bulk_commit:
+  case IR_EV_bulk_wait:
+  case IR_EV_bulk_tensor_store:
+  case IR_EV_wgmma_fence:
+  case IR_EV_wgmma_commit:
+  case IR_EV_wgmma_wait:
+  case IR_EV_bar_sync:
+  case IR_EV_cluster_wait:
+  case IR_EV_tcgen05_fence_before:
+  case IR_EV_tcgen05_wait_ld:
+  case IR_EV_tcgen05_wait_st: return true;
+  default: return false;
+  }
+}
+
+/* A change that can't be a fault in this kernel: another id for a barrier of the whole block, the
+ * fence that makes barrier initialisation visible to a cluster where there is none. */
+static bool is_harmless(const IrKernel *kernel, const IrInsn *insn, const char *kind) {
+  if (strcmp(kind, "id+1") == 0) return ir_arg(insn, IR_ROLE_count) == NULL;
+  if (strcmp(kind, "drop") == 0 && insn->event == IR_EV_fence_mbarrier_init)
+    return kernel->cluster_dims[0] * MAX(kernel->cluster_dims[1], 1) <= 1;
+  return false;
+}
+
 /* The next event after `index` in the same basic block, -1 when there is none. */
 static int next_event(const IrKernel *kernel, int index) {
   for (int i = index + 1; i < kernel->insns.count; i++) {
@@ -91,10 +124,11 @@ int mutations_of(const IrKernel *kernel, int index, Mutation *out, int limit) {
   const IrInsn *insn = &kernel->insns.items[index];
   int count = 0;
   if (insn->op != IR_event || !is_synchronisation(insn)) return 0;
-  count = add(out, count, limit, (Mutation){.index = index, .kind = "drop"});
+  if (!is_harmless(kernel, insn, "drop"))
+    count = add(out, count, limit, (Mutation){.index = index, .kind = "drop"});
   if (may_double(insn))
     count = add(out, count, limit, (Mutation){.index = index, .kind = "double"});
-  if (next_event(kernel, index) >= 0 && !ir_arg(insn, IR_ROLE_dst) && !ir_arg(insn, IR_ROLE_pred))
+  if (may_move(insn) && next_event(kernel, index) >= 0)
     count = add(out, count, limit, (Mutation){.index = index, .kind = "move"});
   if (insn->event == IR_EV_mbarrier_arrive && (insn->flags & IR_FLAG(expect_tx)))
     count = add(out, count, limit,
@@ -108,7 +142,8 @@ int mutations_of(const IrKernel *kernel, int index, Mutation *out, int limit) {
                            .kind = "scope-cta",
                            .toggle = IR_FLAG(scope_cluster) | IR_FLAG(scope_cta)});
   for (size_t i = 0; i < sizeof changes / sizeof changes[0]; i++)
-    if (changes[i].event == insn->event && ir_arg(insn, changes[i].role))
+    if (changes[i].event == insn->event && ir_arg(insn, changes[i].role) &&
+        !is_harmless(kernel, insn, changes[i].kind))
       count = add(out, count, limit,
                   (Mutation){.index = index,
                              .kind = changes[i].kind,

@@ -99,6 +99,7 @@ def main():
         import yaml
     except ImportError:
         print('skip: PyYAML is not installed')
+        print('0 passed, 0 failed, 1 skipped')
         return 77
     with open(UPSTREAM + '.yaml') as f:
         groups = yaml.safe_load(f)['packages']
