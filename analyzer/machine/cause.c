@@ -74,6 +74,15 @@ static void keep_store(const Machine *machine, Symptom *s) {
   s->store_wait_n = ws->bulk.wait_n[lane];
 }
 
+/* Whether the instruction of a copy has copied to that place before. */
+static bool filled_before(const Access *copy, int rank, uint32_t offset) {
+  for (int i = 0; i < copy->barrier->copies.count; i++) {
+    const MbarCopy *c = &copy->barrier->copies.items[i];
+    if (c->insn == copy->insn && c->rank == rank && c->offset <= offset) return true;
+  }
+  return false;
+}
+
 void cause_race(Machine *machine, const Race *race) {
   Symptom *s = keep(machine, SYMPTOM_RACE, race->now->insn, race->before->insn);
   if (!s) return;
@@ -86,7 +95,11 @@ void cause_race(Machine *machine, const Race *race) {
   s->warp = race->strand->warp->index;
   s->lanes = race->now->issuers;
   s->issuer = last_wait(race->strand, s->lanes);
-  if (race->before->barrier) s->reader = wait_for(race->before->barrier, race->strand, s->lanes);
+  if (race->before->barrier)
+    s->reader = wait_for(race->before->barrier, race->strand, s->lanes);
+  else if (race->now->barrier)
+    s->reader = cause_context(race->now->barrier, (int)race->before->warp, race->before->issuers);
+  s->refills = race->now->barrier && filled_before(race->now, race->rank, race->offset);
   keep_store(machine, s);
 }
 

@@ -422,6 +422,31 @@ static bool generic_hang(Machine *machine, const Hang *hang) {
   return false;
 }
 
+/* Someone waits for one parity again and again, passes each time, and has run ahead of the rest. */
+static bool stale_waits(Machine *machine, const Hang *hang, const Stuck *s) {
+  (void)hang;
+  (void)s;
+  const Protocol *p = protocol_of(machine);
+  for (int i = 0; i < p->mbars.count; i++) {
+    const Mbar *bar = p->mbars.items[i];
+    for (int w = 0; w < machine->nwarps; w++) {
+      const MbarView *view = bar->views[w];
+      if (!view || view->stale < 2 || view->flips || view->waits < 3) continue;
+      int lane = first_lane(view->seen);
+      IrViolation *v =
+          blame(machine,
+                BLAME("mbarrier-phase-not-flipped", MACHINE_CHECK_DEADLOCK, view->insn, bar, -1, 0),
+                "every wait of %s on %s is for parity %d: from the second on it passes on an older "
+                "phase",
+                witness_warp(machine, (uint32_t)w), name_of(machine, bar),
+                (int)(view->parity >> lane & 1));
+      witness_barrier(machine, v, bar, 3);
+      return v != NULL;
+    }
+  }
+  return false;
+}
+
 typedef bool (*Question)(Machine *machine, const Hang *hang, const Stuck *s);
 
 static bool ask_bytes(Machine *machine, const Hang *hang, const Stuck *s) {
@@ -454,9 +479,9 @@ bool cause_explain_hang(Machine *machine, bool generic) {
   Hang hang = {.machine = machine};
   gather(&hang);
   if (generic) return generic_hang(machine, &hang);
-  static const Question questions[] = {ask_exhausted, ask_bytes, ask_lapped,    ask_first,
-                                       divergent,     ask_count, cluster_short, named_barrier,
-                                       ask_nobody,    ask_wgmma};
+  static const Question questions[] = {ask_exhausted, ask_bytes,  ask_lapped, stale_waits,
+                                       ask_first,     divergent,  ask_count,  cluster_short,
+                                       named_barrier, ask_nobody, ask_wgmma};
   for (size_t q = 0; q < sizeof questions / sizeof *questions; q++)
     for (int i = 0; i < hang.list.count; i++)
       if (questions[q](machine, &hang, &hang.list.items[i])) return true;

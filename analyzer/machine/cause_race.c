@@ -169,10 +169,8 @@ static bool short_expect(Machine *machine, const Access *copy) {
 
 /* ---- reads of what a copy brings ---- */
 
-static bool read_after_copy(Machine *machine, const Symptom *s) {
-  const Access *copy = s->before;
-  if (!copy->barrier) return false;
-  if (missing_expect(machine, copy) || short_expect(machine, copy)) return true;
+/* A thread reads what a copy brings without having waited for it in the right way. */
+static bool bad_wait(Machine *machine, const Symptom *s, const Access *copy, const Access *reader) {
   const char *consequence =
       kc_printf(machine->session->arena, "and %s is read while the %s may still write it",
                 place_of(machine, s), witness_actor(copy));
@@ -183,13 +181,13 @@ static bool read_after_copy(Machine *machine, const Symptom *s) {
                            "the wait on %s may return false, and what it guards is used all the "
                            "same: it has to be repeated until it succeeds",
                            mbarrier_name(machine, copy->barrier, copy->barrier->rank));
-    relate(machine, v, s->now, witness_access(machine, s->now));
+    relate(machine, v, reader, witness_access(machine, reader));
     relate(machine, v, copy, witness_access(machine, copy));
     return v != NULL;
   }
-  if (cause_wrong_parity(machine, &s->reader, consequence, copy, s->now, s->offset)) return true;
-  const WarpState *ws = warp_state(machine->warps[s->now->warp]);
-  int lane = first_lane(s->now->issuers);
+  if (cause_wrong_parity(machine, &s->reader, consequence, copy, reader, s->offset)) return true;
+  const WarpState *ws = warp_state(machine->warps[reader->warp]);
+  int lane = first_lane(reader->issuers);
   const IrInsn *wrong = ws->cp_async.wait[lane] ? ws->cp_async.wait[lane] : ws->bulk.wait[lane];
   if (s->reader.insn || !wrong) return false;
   IrViolation *v =
@@ -201,6 +199,13 @@ static bool read_after_copy(Machine *machine, const Symptom *s) {
             mbarrier_name(machine, copy->barrier, copy->barrier->rank));
   relate(machine, v, copy, witness_access(machine, copy));
   return v != NULL;
+}
+
+static bool read_after_copy(Machine *machine, const Symptom *s) {
+  const Access *copy = s->before;
+  if (!copy->barrier) return false;
+  if (missing_expect(machine, copy) || short_expect(machine, copy)) return true;
+  return bad_wait(machine, s, copy, s->now);
 }
 
 /* ---- refills of what may still be read ---- */
@@ -469,7 +474,7 @@ static bool shared_barrier(Machine *machine, const Symptom *s) {
 static bool stage_race(Machine *machine, const Symptom *s) {
   bool clc = s->now->actor == ACTOR_CLC;
   const char *how = s->now->write ? "overwritten" : "read";
-  bool refills = s->now->write && !s->issuer.bar && s->now->actor == ACTOR_TMA_LOAD;
+  bool refills = s->refills && !s->issuer.bar && s->now->actor == ACTOR_TMA_LOAD;
   IrViolation *v =
       blame(machine,
             BLAME(clc       ? "clc-response-reuse-no-fence"
@@ -501,6 +506,8 @@ bool cause_explain_race(Machine *machine, const Symptom *s, bool generic) {
     return cp_async_refill(machine, s);
   if (before->barrier && !now->write) return read_after_copy(machine, s);
   if (now->barrier) {
+    if (s->race == RACE_WRITE_AFTER_READ && !s->refills && before->actor == ACTOR_THREAD)
+      return bad_wait(machine, s, now, before);
     if (refill(machine, s)) return true;
     if (response_overwritten(s)) return false;
     return shared_barrier(machine, s);

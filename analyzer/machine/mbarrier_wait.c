@@ -120,6 +120,7 @@ static void observe(Machine *machine, Strand *strand, const Wait *wait, const Wa
     if (e < 0 && !view->waits) view->first_passed = true;
   }
   if (lapped && wait->parity) cause_lapped(machine, bar, strand, lapped, expected, true);
+  if (rewaits && passed >= 0 && view->waits) view->stale++;
   view->seen |= part->lanes;
   view->rewaits = (view->rewaits & ~part->lanes) | rewaits;
   view->failed &= ~part->lanes;

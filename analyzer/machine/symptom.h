@@ -45,6 +45,7 @@ struct Symptom {
   int64_t value;
   bool passes;
   const char *what;
+  bool refills;        /* the copy `now` has filled that place before */
   int completer;       /* warp whose arrival completed the later phase, -1 */
   WaitContext issuer;  /* last wait of the thread that executes `now`, on any barrier */
   WaitContext reader;  /* its last wait on the barrier of `before` */
