@@ -18,7 +18,15 @@ static void begin(Lower *l, CudaUnit *unit, IrKernel *kernel) {
   ir_builder_init(&l->b, unit->program, kernel);
 }
 
+static void forget_callee(gpointer key, gpointer value, gpointer user) {
+  (void)key;
+  (void)user;
+  Callee *callee = value;
+  if (callee->written) g_hash_table_destroy(callee->written);
+}
+
 static void end(Lower *l) {
+  g_hash_table_foreach(l->callees, forget_callee, NULL);
   g_hash_table_destroy(l->types);
   g_hash_table_destroy(l->callees);
   g_hash_table_destroy(l->globals);

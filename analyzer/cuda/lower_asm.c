@@ -36,7 +36,8 @@ static const CppType *operand_type(Lower *l, const CppType *type) {
   return leaf->offset == 0 && leaf->type->bytes == type->bytes ? leaf->type : type;
 }
 
-static PtxAsmOperand output(Lower *l, AstNode *n, const char *constraint, Pending *pending) {
+static PtxAsmOperand output(Lower *l, AstNode *n, const char *constraint, bool is_async,
+                            Pending *pending) {
   const CppType *type = operand_type(l, ast_type(l, n));
   IrOperand address = lower_lvalue(l, n);
   bool reads = strchr(constraint, '+') != NULL;
@@ -44,14 +45,15 @@ static PtxAsmOperand output(Lower *l, AstNode *n, const char *constraint, Pendin
   if (reg < 0) {
     IrType ir = cpp_is_scalar(type) ? type->ir : IR_TYPE_U(8);
     reg = lower_temp(l, ir);
-    /* "+f" of an array element at a computed index is an accumulator: the instruction works on the
-     * register itself, so that a load before and a store after it would be accesses that are not
-     * there. */
-    if (reads && type->ir.cls == IR_CLASS_FLOAT)
+    l->wants_unroll |= is_async;
+    if (is_async) {
+      /* It works on the register itself, later: a load before and a store after it would be
+       * accesses that are not there. */
       ir_note(&l->b, false, "registers in flight: an accumulator is chosen by a computed index");
-    else
+    } else {
       *pending = (Pending){address, type, reg};
-    if (reads && pending->type) lower_move(l, reg, ir, lower_load(l, address, type, false));
+      if (reads) lower_move(l, reg, ir, lower_load(l, address, type, false));
+    }
   }
   IrType ir = l->kernel->regs.items[reg].type;
   IrOperand value = reads ? ir_use(reg) : ir_unknown();
@@ -99,6 +101,10 @@ static void forget_outputs(Lower *l, const PtxAsmOperand *operands, int count) {
   }
 }
 
+static bool writes_registers_later(const char *text) {
+  return strstr(text, "wgmma.mma_async") || strstr(text, "tcgen05.ld");
+}
+
 /* A statement without instructions is a fence for the compiler (warpgroup_fence_operand of
  * CUTLASS): it names registers, but nothing reads or writes them. */
 static bool has_no_instruction(const AsmNode *a) {
@@ -116,10 +122,12 @@ void lower_asm(Lower *l, AstNode *n) {
   int count = a->parts.operands.count;
   PtxAsmOperand *operands = KC_NEW_ARRAY(l->arena, PtxAsmOperand, count + 1);
   Pending *pending = KC_NEW_ARRAY(l->arena, Pending, count + 1);
+  bool is_async = writes_registers_later(a->parts.text);
   for (int i = 0; i < count; i++) {
     const char *constraint = a->parts.operands.items[i].constraint;
-    operands[i] = i < a->parts.noutputs ? output(l, a->operands[i], constraint, &pending[i])
-                                        : input(l, a->operands[i], constraint);
+    operands[i] = i < a->parts.noutputs
+                      ? output(l, a->operands[i], constraint, is_async, &pending[i])
+                      : input(l, a->operands[i], constraint);
   }
   PtxAsm statement = {.text = a->parts.text,
                       .operands = operands,

@@ -290,31 +290,33 @@ bool callee_has_body(Lower *l, Callee *c) {
   return true;
 }
 
-/* Clears `params_read_only` for each parameter that is used other than through the implicit
- * conversion that reads its value. */
-static void find_other_uses(Lower *l, AstNode *n, AstNode *parent, Callee *c) {
-  ast_expand(l, n);
-  if (n->kind == CXCursor_DeclRefExpr && ast_reference(l, n).kind == CXCursor_ParmDecl) {
-    bool reads = parent && parent->kind == CXCursor_UnexposedExpr && parent->nparts == 1 &&
-                 cpp_is_scalar(ast_type(l, parent)) &&
-                 !l->clang->isConstQualifiedType(l->clang->getCursorType(parent->cursor));
-    for (int i = 0; i < c->nparams && !reads; i++)
-      if (ast_key(c->params[i]->cursor) == ast_key(ast_reference(l, n)))
-        c->params_read_only[i] = false;
-  }
-  for (int i = 0; i < n->nkids; i++)
-    find_other_uses(l, n->kids[i], n, c);
+bool ast_is_read(Lower *l, AstNode *parent) {
+  if (!parent) return false;
+  if (parent->kind == CXCursor_LambdaExpr) return true; /* a capture by copy */
+  return parent->kind == CXCursor_UnexposedExpr && parent->nparts == 1 &&
+         cpp_is_scalar(ast_type(l, parent)) &&
+         !l->clang->isConstQualifiedType(l->clang->getCursorType(parent->cursor));
 }
 
-bool callee_only_reads(Lower *l, Callee *c, int parameter) {
-  if (!c->params_read_only) {
-    c->params_read_only = KC_NEW_ARRAY(l->arena, bool, c->nparams + 1);
-    for (int i = 0; i < c->nparams; i++)
-      c->params_read_only[i] = cpp_is_number(ast_type(l, c->params[i])) &&
-                               ast_type(l, c->params[i])->kind != CPP_REFERENCE;
-    find_other_uses(l, c->definition, NULL, c);
+static void find_other_uses(Lower *l, AstNode *n, AstNode *parent, GHashTable *written) {
+  ast_expand(l, n);
+  if (n->kind == CXCursor_DeclRefExpr) {
+    CXCursor d = ast_reference(l, n);
+    if ((d.kind == CXCursor_ParmDecl || d.kind == CXCursor_VarDecl) && !ast_is_read(l, parent))
+      g_hash_table_add(written, (gpointer)ast_key(d));
   }
-  return c->params_read_only[parameter];
+  for (int i = 0; i < n->nkids; i++)
+    find_other_uses(l, n->kids[i], n, written);
+}
+
+bool callee_only_reads(Lower *l, Callee *c, CXCursor variable) {
+  if (!c || !callee_has_body(l, c)) return false;
+  if (!c->written) {
+    c->written = g_hash_table_new(NULL, NULL);
+    find_other_uses(l, c->definition, NULL, c->written);
+  }
+  return !g_hash_table_contains(c->written, ast_key(variable)) &&
+         !l->clang->isVolatileQualifiedType(l->clang->getCursorType(variable));
 }
 
 bool callee_is_system(Lower *l, Callee *c) {

@@ -58,7 +58,7 @@ static Binding *bind_reference(Lower *l, Frame *frame, AstNode *parameter, AstNo
 static Binding *bind_value(Lower *l, Frame *frame, const Call *call, int index, AstNode *given) {
   AstNode *parameter = call->callee->params[index];
   const CppType *type = ast_type(l, parameter);
-  if (given && cpp_is_number(type) && callee_only_reads(l, call->callee, index)) {
+  if (given && cpp_is_number(type) && callee_only_reads(l, call->callee, parameter->cursor)) {
     IrOperand value = lower_value_as(l, given, type);
     value.type = type->ir;
     if (lower_is_stable(l, value))

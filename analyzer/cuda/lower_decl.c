@@ -28,19 +28,23 @@ static bool is_function_pointer(const CppType *type) {
   return type->kind == CPP_POINTER && type->elem->kind == CPP_FUNCTION;
 }
 
-/* A const number that turned out to be a constant here (of an inlined function's arguments). */
-static bool constant_variable(Lower *l, CXCursor variable, const CppType *type, AstNode *init) {
-  if (!init || !cpp_is_number(type) ||
-      !l->clang->isConstQualifiedType(
-          l->clang->getCanonicalType(l->clang->getCursorType(variable))))
-    return false;
+/* A number that nothing changes is its value, when that stays readable: a constant (of an inlined
+ * function's arguments) or a temporary. */
+static bool value_variable(Lower *l, CXCursor variable, const CppType *type, AstNode *init) {
+  bool constant =
+      l->clang->isConstQualifiedType(l->clang->getCanonicalType(l->clang->getCursorType(variable)));
+  if (!init || !cpp_is_number(type)) return false;
+  if (!constant && !callee_only_reads(l, l->frame->callee, variable)) return false;
   IrOperand value = lower_value_as(l, init, type);
+  if (type->kind == CPP_POINTER) lower_name_dynamic(l, variable, value, type->elem);
   if (ir_is_unknown(value) || !lower_is_stable(l, value)) {
     IrOperand address = lower_allocate(l, type, unit_name(l->unit, variable));
     set_origin(l, frame_bind(l, l->frame, variable, address, type), init);
     lower_store_last(l, address, type, value, false);
     return true;
   }
+  if (value.kind == IR_OPD_REG && !l->kernel->regs.items[value.id].name)
+    l->kernel->regs.items[value.id].name = unit_name(l->unit, variable);
   value.type = type->ir;
   set_origin(l, frame_bind_value(l, l->frame, variable, value, type), init);
   return true;
@@ -77,7 +81,7 @@ void lower_local_variable(Lower *l, AstNode *n) {
     reference_variable(l, variable, type, init);
   } else if (type->kind == CPP_INT && unit_evaluate(l->unit, variable, &value, NULL)) {
     frame_bind_value(l, l->frame, variable, lower_constant(value, type->ir), type);
-  } else if (is_function_pointer(type) || !constant_variable(l, variable, type, init)) {
+  } else if (is_function_pointer(type) || !value_variable(l, variable, type, init)) {
     object_variable(l, variable, type, init);
   }
 }

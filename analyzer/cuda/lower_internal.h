@@ -14,7 +14,8 @@
  * lower_unknown.c   calls without a body: dialects, havoc, what may hide an event
  * lower_builtin.c   CUDA and compiler builtins; lower_warp.c those of warps and barriers
  * lower_host.c      the host API
- * lower_stmt.c      statements; lower_loop.c loops and switches
+ * lower_stmt.c      statements; lower_loop.c loops and switches; lower_unroll.c loops that must be
+ *                   unrolled
  * lower_decl.c      declarations, structured bindings, clean-up of scopes
  * lower_asm.c       asm statements
  * lower_text.c      source text of operands as the caller of the wrappers wrote it
@@ -168,6 +169,9 @@ AstNode *ast_strip(Lower *l, AstNode *n);
 /* What a copy is made of, when `n` is the call of an implicit copy or move constructor that has no
  * declaration to refer to; else NULL. */
 AstNode *ast_copied(Lower *l, AstNode *n);
+/* Whether `parent` (may be NULL) is the implicit conversion that reads the variable that its child
+ * names. */
+bool ast_is_read(Lower *l, AstNode *parent);
 /* A call of a function that returns a reference. */
 bool ast_returns_reference(Lower *l, AstNode *n);
 /* The variable's initialiser, or NULL. */
@@ -217,9 +221,9 @@ struct Callee {
   AstNode *body;
   AstNode **params;
   int nparams;
-  bool *params_read_only; /* no use but reading the value; callee_only_reads() */
-  int returns;            /* return statements of the body, nested lambdas not counted */
-  bool tail_return;       /* the only return statement is the last statement */
+  GHashTable *written; /* variables with a use that is not reading; callee_only_reads() */
+  int returns;         /* return statements of the body, nested lambdas not counted */
+  bool tail_return;    /* the only return statement is the last statement */
   bool builtin_known;
   const LowerBuiltin *builtin;
   int system; /* 0 unknown, 1 no, 2 declared by CUDA or the compiler */
@@ -232,8 +236,9 @@ struct Callee {
 
 Callee *callee_of(Lower *l, CXCursor function);
 bool callee_has_body(Lower *l, Callee *callee);
-/* Whether the body does nothing with a scalar parameter but read its value. */
-bool callee_only_reads(Lower *l, Callee *callee, int parameter);
+/* Whether the body does nothing with a parameter or local variable, once it is initialised, but
+ * read its value. */
+bool callee_only_reads(Lower *l, Callee *callee, CXCursor variable);
 bool callee_is_system(Lower *l, Callee *callee);
 bool callee_is_kernel(Lower *l, Callee *callee);
 const char *callee_qualified(Lower *l, Callee *callee);
@@ -328,6 +333,7 @@ struct Lower {
   int32_t dynamic_shared; /* object of extern __shared__ arrays, -1 none yet */
   uint64_t global_top;
   bool limit_noted;
+  bool wants_unroll; /* an asynchronous instruction writes registers at a computed index */
 };
 
 /* ---- emission (lower_emit.c) ---- */
@@ -526,6 +532,31 @@ void lower_declaration(Lower *l, AstNode *n);
 void lower_local_variable(Lower *l, AstNode *n);
 void lower_loop(Lower *l, AstNode *n); /* for, while, do, range-for */
 void lower_switch(Lower *l, AstNode *n);
+
+/* The parts of a for statement; NULL where there is none. */
+typedef struct ForParts {
+  AstNode *init, *variable, *condition, *increment, *body;
+} ForParts;
+
+/* A loop over known values of one integer variable that its body only reads. */
+typedef struct Induction {
+  CXCursor variable;
+  const CppType *type;
+  int64_t first, step, count;
+} Induction;
+
+/* State to come back to when code has to be lowered again. */
+typedef struct Checkpoint {
+  int insns, labels, notes, asms, violations, closures, cases, placed_at;
+  int reachable_asm, lowered_asm, reachable_calls, lowered_calls;
+} Checkpoint;
+
+bool lower_induction(Lower *l, const ForParts *parts, Induction *out);
+Checkpoint lower_checkpoint(Lower *l);
+void lower_rollback(Lower *l, const Checkpoint *checkpoint);
+/* The constant that an expression is here, constants of inlined arguments included. Emits nothing.
+ */
+bool lower_fold(Lower *l, AstNode *n, const CppType *as, int64_t *value);
 void lower_asm(Lower *l, AstNode *n);
 void lower_cleanups(Lower *l, int keep); /* destructors of the scopes above; the list stays */
 void lower_leave_scope(Lower *l, int keep);

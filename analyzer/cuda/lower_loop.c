@@ -1,7 +1,7 @@
 /* Loops and switches, laid out in source order: head, body, increment, exit. */
 #include "cuda/lower_internal.h"
 
-#include <string.h>
+#define UNROLL_INSNS 100000 /* instructions that an unrolled loop may have */
 
 static void loop_body(Lower *l, AstNode *body, int32_t break_label, int32_t continue_label) {
   Frame *frame = l->frame;
@@ -38,10 +38,6 @@ static void do_loop(Lower *l, AstNode *n) {
 }
 
 /* ---- for ---- */
-
-typedef struct {
-  AstNode *init, *variable, *condition, *increment, *body;
-} ForParts;
 
 /* Offsets of the two `;` between the parentheses of a for statement; false when they can't be had
  * (the statement is made by a macro). */
@@ -121,19 +117,51 @@ static ForParts for_parts(Lower *l, AstNode *n) {
   return parts;
 }
 
+static void rolled(Lower *l, const ForParts *parts) {
+  if (parts->init) lower_statement(l, parts->init);
+  int32_t head = lower_label(l), next = lower_label(l), exit = lower_label(l);
+  lower_place(l, head);
+  if (parts->variable) lower_statement(l, parts->variable);
+  if (parts->condition) lower_condition(l, parts->condition, exit, false);
+  loop_body(l, parts->body, exit, next);
+  lower_place(l, next);
+  if (parts->increment) lower_statement(l, parts->increment);
+  lower_jump(l, head);
+  lower_close(l, exit);
+}
+
+static void unrolled(Lower *l, const ForParts *parts, const Induction *induction) {
+  int32_t exit = lower_label(l);
+  int64_t value = induction->first;
+  for (int64_t i = 0; i < induction->count; i++, value += induction->step) {
+    int32_t next = lower_label(l);
+    frame_bind_value(l, l->frame, induction->variable, lower_constant(value, induction->type->ir),
+                     induction->type);
+    loop_body(l, parts->body, exit, next);
+    lower_close(l, next);
+  }
+  lower_close(l, exit);
+}
+
+/* nvcc keeps the registers of an asynchronous instruction in registers by unrolling the loops that
+ * number them. Where one turns up at a computed index, the loop is lowered again, unrolled. */
 static void for_loop(Lower *l, AstNode *n) {
   ForParts parts = for_parts(l, n);
   int keep = l->frame->cleanups.count;
-  if (parts.init) lower_statement(l, parts.init);
-  int32_t head = lower_label(l), next = lower_label(l), exit = lower_label(l);
-  lower_place(l, head);
-  if (parts.variable) lower_statement(l, parts.variable);
-  if (parts.condition) lower_condition(l, parts.condition, exit, false);
-  loop_body(l, parts.body, exit, next);
-  lower_place(l, next);
-  if (parts.increment) lower_statement(l, parts.increment);
-  lower_jump(l, head);
-  lower_close(l, exit);
+  bool wanted = l->wants_unroll;
+  Checkpoint before = lower_checkpoint(l);
+  l->wants_unroll = false;
+  rolled(l, &parts);
+  Induction induction;
+  if (l->wants_unroll) {
+    int body = l->kernel->insns.count - before.insns;
+    if (lower_induction(l, &parts, &induction) && induction.count * body < UNROLL_INSNS) {
+      lower_rollback(l, &before);
+      l->wants_unroll = false;
+      unrolled(l, &parts, &induction);
+    }
+  }
+  l->wants_unroll |= wanted;
   lower_leave_scope(l, keep);
 }
 

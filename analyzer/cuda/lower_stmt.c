@@ -34,6 +34,18 @@ static bool is_declaration(const AstNode *n) {
          n->kind == CXCursor_UnexposedDecl;
 }
 
+/* Code that is never reached from above may still be jumped into. */
+static bool has_label(Lower *l, AstNode *n) {
+  ast_expand(l, n);
+  if (n->kind == CXCursor_LabelStmt || n->kind == CXCursor_CaseStmt ||
+      n->kind == CXCursor_DefaultStmt)
+    return true;
+  if (ast_is_expression(n)) return false;
+  for (int i = 0; i < n->nparts; i++)
+    if (has_label(l, n->parts[i])) return true;
+  return false;
+}
+
 static void if_statement(Lower *l, AstNode *n) {
   int keep = l->frame->cleanups.count, at = 0;
   while (at < n->nparts && is_declaration(n->parts[at])) /* init; condition variable */
@@ -54,7 +66,9 @@ static void if_statement(Lower *l, AstNode *n) {
   }
   int32_t otherwise = lower_label(l);
   lower_condition(l, condition, otherwise, false);
-  if (yes) lower_statement(l, yes);
+  bool never = !lower_reachable(l), always = l->label_uses.items[otherwise] == 0;
+  if (yes && !(never && !has_label(l, yes))) lower_statement(l, yes);
+  if (always && no && !has_label(l, no)) no = NULL;
   if (no) {
     int32_t end = lower_label(l);
     lower_jump(l, end);
