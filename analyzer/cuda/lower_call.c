@@ -280,6 +280,8 @@ Callee *lower_function_value(Lower *l, AstNode *n) {
         continue;
       }
     }
+    /* What a call returns is not the function that it calls. */
+    if (n->kind == CXCursor_CallExpr) return NULL;
     if (n->nparts != 1 && !ast_is_cast(n->kind)) return NULL;
     n = ast_last(l, n);
     if (!n || !ast_is_expression(n)) return NULL;
