@@ -38,6 +38,7 @@ char isa_order_of(const char *modifier) {
       return 's';
   }
   if (strcmp(modifier, "row") == 0 || strcmp(modifier, "col") == 0) return 'l';
+  if (strcmp(modifier, "b1024") == 0) return 0; /* of tensormap.replace: stands anywhere */
   const char *at = modifier;
   if (strncmp(at, "ue", 2) == 0 && isdigit((unsigned char)at[2])) return 't';
   if (*at == 'e' && isdigit((unsigned char)at[1])) return 't';

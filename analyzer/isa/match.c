@@ -371,21 +371,42 @@ static bool try_form(Match *match, const IsaForm *form, const IsaCall *call, boo
   return modifiers && operands;
 }
 
-static void judge_target(IsaVerdict *verdict, const char *target) {
+/* "sm_90a", "sm_100f, sm_110f": the targets that have it, or those of this very GPU. */
+static void needed_targets(const IsaForm *form, const char *target, bool suffix, char *out,
+                           size_t size) {
+  bool ignored;
+  if (suffix) {
+    char plain[16], family[17];
+    snprintf(plain, sizeof plain, "%s", target);
+    size_t length = strlen(plain);
+    if (length > 0 && strchr("af", plain[length - 1])) plain[length - 1] = '\0';
+    snprintf(family, sizeof family, "%sf", plain);
+    if (isa_target_allows(form->targets, family, &ignored))
+      snprintf(out, size, "%s or %sa", family, plain);
+    else
+      snprintf(out, size, "%sa", plain);
+    return;
+  }
+  size_t used = 0;
+  out[0] = '\0';
+  for (int i = 0; form->targets[i] && used < size; i++) {
+    const char *text = form->targets[i];
+    int digits = (int)strspn(text, "0123456789");
+    used += (size_t)snprintf(out + used, size - used, "%ssm_%.*s%s", i ? ", " : "", digits, text,
+                             text[digits] == '+' ? " or later" : text + digits);
+  }
+}
+
+static void judge_target(IsaVerdict *verdict, const IsaCall *call, const char *target) {
   const IsaForm *form = verdict->form;
   bool suffix = false;
   if (isa_target_allows(form->targets, target, &suffix)) return;
-  char name[96], list[160];
-  isa_form_name(form, name, sizeof name);
-  size_t used = 0;
-  list[0] = '\0';
-  for (int i = 0; form->targets[i] && used < sizeof list; i++) {
-    const char *text = form->targets[i];
-    int digits = (int)strspn(text, "0123456789");
-    used += (size_t)snprintf(list + used, sizeof list - used, "%ssm_%.*s%s", i ? ", " : "", digits,
-                             text, text[digits] == '+' ? " or later" : text + digits);
-  }
   verdict->fault = suffix ? ISA_TARGET_SUFFIX : ISA_TARGET;
+  char name[160], list[160];
+  size_t used = (size_t)snprintf(name, sizeof name, "%s", form->name[0]);
+  for (int i = 0; i < call->nmodifiers && used < sizeof name; i++)
+    used += (size_t)snprintf(name + used, sizeof name - used, ".%s", call->modifiers[i]);
+  needed_targets(form, target, suffix, list, sizeof list);
   snprintf(verdict->message, sizeof verdict->message, "%s does not exist on %s; it needs %s", name,
            target, list);
 }
@@ -397,7 +418,7 @@ static void find_fitting(const IsaFamily *family, const IsaCall *call, const cha
     const IsaForm *form = &family->forms[i];
     Match match;
     if (!name_fits(form, call) || !try_form(&match, form, call, false, true)) continue;
-    judge_target(&match.verdict, target);
+    judge_target(&match.verdict, call, target);
     if (!verdict->form || match.verdict.fault == ISA_FITS) *verdict = match.verdict;
     if (verdict->fault == ISA_FITS) return;
   }

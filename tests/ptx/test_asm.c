@@ -250,6 +250,24 @@ START_TEST(carets_point_into_the_string) {
 END_TEST
 
 /* what is not in the table is said, never dropped */
+START_TEST(targets_are_named) {
+  Lowered l =
+      lower_asm("sm_120", "{ .reg .b8 b; cvt.rn.satfinite.e2m1x2.f32 b, %0, %0; }", ASM("f"));
+  ck_assert_str_eq(
+      l.violations.list.items[0]->message,
+      "cvt.rn.satfinite.e2m1x2.f32 does not exist on sm_120; it needs sm_120f or sm_120a");
+  lowered_free(&l);
+  l = lower_asm("sm_100f", "tcgen05.shift.cta_group::1.down [%0];", ASM("r"));
+  ck_assert_str_eq(l.violations.list.items[0]->message,
+                   "tcgen05.shift.cta_group::1.down does not exist on sm_100f; it needs sm_100a");
+  lowered_free(&l);
+  l = lower_asm("sm_100a", "wgmma.fence.sync.aligned;", NULL);
+  ck_assert_str_eq(l.violations.list.items[0]->message,
+                   "wgmma.fence.sync.aligned does not exist on sm_100a; it needs sm_90a");
+  lowered_free(&l);
+}
+END_TEST
+
 START_TEST(wrong_names_get_a_suggestion) {
   Lowered l = lower_asm("sm_90a", "mbarrier.arive.shared::cta.b64 _, [%0];", ASM("r"));
   ck_assert_str_eq(kind_at(&l, 0), "arch-unknown-instruction");
@@ -317,6 +335,7 @@ Suite *test_suite(void) {
   tcase_add_test(tcase, warp_operations);
   tcase_add_loop_test(tcase, faults_have_kinds, 0, (int)(sizeof faults / sizeof *faults));
   tcase_add_test(tcase, carets_point_into_the_string);
+  tcase_add_test(tcase, targets_are_named);
   tcase_add_test(tcase, wrong_names_get_a_suggestion);
   tcase_add_test(tcase, unknown_instructions_leave_a_note);
   tcase_add_test(tcase, mixed_cta_groups);
