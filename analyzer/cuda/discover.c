@@ -41,7 +41,8 @@ static void add_kernel(Discover *d, CXCursor function) {
   bool lost = unit_is_null(definition) || !clang->isCursorDefinition(definition);
   CXCursor chosen = lost ? function : definition;
   CXCursor pattern = clang->getSpecializedCursorTemplate(chosen);
-  if (lost && unit_is_null(pattern)) return; /* declared here, defined in another file */
+  if (lost && (unit_is_null(pattern) || unit_is_null(clang->getCursorDefinition(pattern))))
+    return; /* declared here, defined in another file */
   CursorList *list = lost ? &d->found->lost : &d->found->kernels;
   if (list_has(clang, list, chosen)) return;
   KC_PUSH(d->unit->arena, *list, chosen);

@@ -81,6 +81,35 @@ START_TEST(instantiations_that_something_reaches) {
 }
 END_TEST
 
+START_TEST(kernels_handed_on_as_values) {
+  Loaded l = load_clean(
+      "template <class T> __global__ void declared_only(T *p);\n"
+      "template <class T> __global__ void defined(T *p) { p[0] = T(1); }\n"
+      "template <void (*K)(float *)> void by_argument(float *p) { K<<<1, 32>>>(p); }\n"
+      "struct S { template <int N> static __global__ void member(int *p) { p[0] = N; } };\n"
+      "template <class T> struct C { static __global__ void run(T *p) { p[0] = 2; } };\n"
+      "void h(int *p, float *q) {\n"
+      "  declared_only<int><<<1, 1>>>(p); by_argument<defined<float>>(q);\n"
+      "  S::member<3><<<1, 1>>>(p); C<int>::run<<<1, 1>>>(p);\n"
+      "  void *args[] = {&p};\n"
+      "  cudaLaunchKernel((void *)defined<unsigned>, dim3(1), dim3(1), args, 0, 0);\n"
+      "}\n");
+  ck_assert_ptr_nonnull(kernel_named(&l, "defined<float>"));
+  ck_assert_ptr_nonnull(kernel_named(&l, "defined<unsigned int>"));
+  ck_assert_int_eq(l.program->kernels.count, 4); /* not the one that is only declared */
+  unload(&l);
+}
+END_TEST
+
+START_TEST(alignment_below_that_of_the_type_is_no_error) {
+  Loaded l = load_clean("#include <cuda.h>\nstruct Maps { alignas(64) CUtensorMap a; };\n"
+                        "__global__ void k(const __grid_constant__ Maps m) {}\n");
+  ck_assert_uint_eq(l.program->kernels.items[0]->params.items[0].bytes, 128);
+  ck_assert(!l.program->toolkit_headers);
+  unload(&l);
+}
+END_TEST
+
 START_TEST(option_instantiates_inside_a_namespace) {
   const char *wanted[] = {"kern<Tile>", NULL};
   Loaded l = load_with("namespace ns { struct Tile { static constexpr int n = 3; };\n"
@@ -246,6 +275,8 @@ Suite *test_suite(void) {
   tcase_set_timeout(t, 120);
   tcase_add_test(t, attributes_and_parameters);
   tcase_add_test(t, instantiations_that_something_reaches);
+  tcase_add_test(t, kernels_handed_on_as_values);
+  tcase_add_test(t, alignment_below_that_of_the_type_is_no_error);
   tcase_add_test(t, option_instantiates_inside_a_namespace);
   tcase_add_test(t, directive_that_can_not_be_instantiated_is_an_error_of_the_directive);
   tcase_add_test(t, syntax_error_fails_with_its_place);
