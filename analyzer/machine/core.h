@@ -112,6 +112,7 @@ typedef struct CoreRun {
   uint8_t *param_read; /* by byte of parameter space */
   GString *dump;       /* --dump events */
   void *host;          /* host.c: what a host run recorded */
+  uint32_t *visits;    /* host runs: how often each branch was executed */
 } CoreRun;
 
 static inline CoreSession *core_session(const Machine *machine) {

@@ -303,8 +303,23 @@ static MachineStep jump(Strand *strand, int32_t to) {
   return MACHINE_JUMPED;
 }
 
+/* A host loop that has gone round often enough and reaches no launch fills arrays: what it would
+ * still write is not needed, so that it is left as if its end were not known. */
+static bool is_long_host_loop(Machine *machine, int32_t pc) {
+  enum { HOST_LOOP_ROUNDS = 512 };
+  CoreRun *run = core_run(machine);
+  if (!run->host) return false;
+  if (!run->visits)
+    run->visits = KC_NEW_ARRAY(machine->arena, uint32_t, machine->kernel->insns.count);
+  return ++run->visits[pc] > HOST_LOOP_ROUNDS && !region_of(machine, pc)->protocol;
+}
+
 MachineStep core_branch(Machine *machine, Strand *strand, const IrInsn *insn) {
   if (insn->guard < 0) return jump(strand, insn->target);
+  if (is_long_host_loop(machine, strand->pc)) {
+    havoc_region(machine, strand, region_of(machine, strand->pc));
+    return jump(strand, insn->ipdom);
+  }
   uint32_t yes, unknown;
   uint64_t name;
   guard_lanes(machine, strand, insn, &yes, &unknown, &name);
