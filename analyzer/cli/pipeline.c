@@ -70,6 +70,25 @@ static void add_outside_directives(Run *run) {
   }
 }
 
+/* A launch of a kernel that is not here would be silently without effect. Those of a configuration
+ * are for many files and come later. */
+static void check_launches(Run *run) {
+  KcArena *arena = run->analysis->arena;
+  IrProgram *program = run->analysis->program;
+  IrDirectives *directives = program->directives;
+  for (int i = 0; directives && i < directives->launches.count; i++) {
+    const IrLaunchDirective *launch = &directives->launches.items[i];
+    bool found = false;
+    for (int k = 0; k < program->kernels.count && !found; k++)
+      found = ir_kernel_is_named(program->kernels.items[k], launch->kernel);
+    if (found) continue;
+    IrDirectiveError error = {
+        .message = kc_printf(arena, "launch: no kernel here is called '%s'", launch->kernel),
+        .range = launch->range};
+    KC_PUSH(arena, directives->errors, error);
+  }
+}
+
 /* --instantiate and every kernel that a launch directive outside the source names. */
 static char **instantiations(Run *run) {
   char **names = NULL;
@@ -132,10 +151,6 @@ static bool load(Run *run) {
   return loaded && ir_verify(run->analysis->program, run->error);
 }
 
-static bool names_kernel(const char *name, const IrKernel *kernel) {
-  return strcmp(name, kernel->name) == 0 || strcmp(name, kernel->instantiation) == 0;
-}
-
 /* Marks what --kernel names; a name that is no kernel of the file is an error. */
 static bool select_kernels(Run *run) {
   Analysis *a = run->analysis;
@@ -147,7 +162,7 @@ static bool select_kernels(Run *run) {
   for (; names && *names; names++) {
     bool found = false;
     for (int k = 0; k < count; k++)
-      if (names_kernel(*names, a->program->kernels.items[k])) found = a->selected[k] = true;
+      if (ir_kernel_is_named(a->program->kernels.items[k], *names)) found = a->selected[k] = true;
     if (found) continue;
     g_autoptr(GString) known = g_string_new(NULL);
     for (int k = 0; k < count; k++)
@@ -269,6 +284,7 @@ bool pipeline_run(Analysis *a, const Job *job, const JobTarget *target, LazyRule
 
   bool loaded = load(&run) && select_kernels(&run);
   if (loaded) {
+    check_launches(&run);
     add_outside_directives(&run);
     begin_stage(&run, "host", NULL);
     a->host = machine_run_hosts(a->program, &run.machine, &a->violations);
