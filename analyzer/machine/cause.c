@@ -65,13 +65,21 @@ static WaitContext wait_for(const Mbar *bar, const Strand *strand, uint32_t lane
   return own;
 }
 
-static void keep_store(const Machine *machine, Symptom *s) {
-  if (s->before->actor != ACTOR_BULK_STORE) return;
+/* What the thread that stored, or copied, had waited for by then. */
+static void keep_groups(const Machine *machine, Symptom *s) {
   const WarpState *ws = warp_state(machine->warps[s->before->warp]);
-  int lane = first_lane(s->before->lanes);
-  s->store_open = ws->bulk.open[lane];
-  s->store_wait = ws->bulk.wait[lane];
-  s->store_wait_n = ws->bulk.wait_n[lane];
+  int lane = s->before_lane >= 0 ? s->before_lane : first_lane(s->before->lanes);
+  if (s->before->actor == ACTOR_BULK_STORE) {
+    s->group_open = ws->bulk.open[lane];
+    s->group_wait = ws->bulk.wait[lane];
+    s->group_wait_n = ws->bulk.wait_n[lane];
+  } else if (s->before->actor == ACTOR_CP_ASYNC) {
+    s->group_wait = ws->cp_async.wait[lane];
+    s->group_wait_n = ws->cp_async.wait_n[lane];
+    s->group_waits = ws->waits_seen[lane];
+    s->group_over = clock_time(&protocol_of(machine)->clocks, lanes_group(&ws->lanes, lane)->clock,
+                               s->before->agent, lane) >= s->before_time;
+  }
 }
 
 /* Whether the instruction of a copy has copied to that place before. */
@@ -90,6 +98,7 @@ void cause_race(Machine *machine, const Race *race) {
   s->before = race->before;
   s->now = race->now;
   s->before_time = race->before->time;
+  s->before_lane = race->before_lane;
   s->rank = race->rank;
   s->offset = race->offset;
   s->warp = race->strand->warp->index;
@@ -100,7 +109,7 @@ void cause_race(Machine *machine, const Race *race) {
   else if (race->now->barrier)
     s->reader = cause_context(race->now->barrier, (int)race->before->warp, race->before->issuers);
   s->refills = race->now->barrier && filled_before(race->now, race->rank, race->offset);
-  keep_store(machine, s);
+  keep_groups(machine, s);
 }
 
 void cause_tmem(Machine *machine, Strand *strand, const Access *before, const Access *now,

@@ -307,14 +307,14 @@ static bool store_in_flight(Machine *machine, const Symptom *s) {
   const char *place = place_of(machine, s);
   IrViolation *v;
   const IrInsn *foreign = bulk_foreign_wait(machine, machine->warps[store->warp]->cta);
-  if (!(foreign && !s->store_wait) && s->store_open <= store->time &&
+  if (!(foreign && !s->group_wait) && s->group_open <= store->time &&
       (ws->bulk.open_ops >> lane & 1) && ws->bulk.open[lane] <= store->time) {
     v = blame(machine,
               BLAME("tma-store-not-committed", MACHINE_CHECK_RACE, store->insn, NULL, s->offset, 0),
               "the %s from %s is never committed to a bulk group: nothing can wait for it",
               witness_actor(store), place);
-  } else if (s->store_wait) {
-    bool covered = (int64_t)s->store_open - 1 - s->store_wait_n >= (int64_t)store->time;
+  } else if (s->group_wait) {
+    bool covered = (int64_t)s->group_open - 1 - s->group_wait_n >= (int64_t)store->time;
     if (covered)
       v = blame(machine,
                 BLAME("tma-store-smem-reuse-without-wait", MACHINE_CHECK_RACE, s->now->insn, NULL,
@@ -324,12 +324,12 @@ static bool store_in_flight(Machine *machine, const Symptom *s) {
                 place, witness_warp(machine, s->now->warp));
     else
       v = blame(machine,
-                BLAME("tma-store-wait-too-lenient", MACHINE_CHECK_RACE, s->store_wait, NULL,
+                BLAME("tma-store-wait-too-lenient", MACHINE_CHECK_RACE, s->group_wait, NULL,
                       s->offset, 0),
                 "wait_group %lld leaves the %s from %s pending, which is written next",
-                (long long)s->store_wait_n, witness_actor(store), place);
-    if (v && s->store_wait)
-      ir_violation_related(machine->violations, v, s->store_wait->where, "the last wait_group");
+                (long long)s->group_wait_n, witness_actor(store), place);
+    if (v && s->group_wait)
+      ir_violation_related(machine->violations, v, s->group_wait->where, "the last wait_group");
   } else {
     const IrInsn *other = foreign;
     v = blame(machine,
@@ -352,14 +352,8 @@ static bool store_in_flight(Machine *machine, const Symptom *s) {
 static bool cp_async_pending(Machine *machine, const Symptom *s) {
   const Access *copy = s->before;
   const WarpState *ws = warp_state(machine->warps[copy->warp]);
-  int lane = first_lane(copy->lanes & s->lanes ? copy->lanes & s->lanes : copy->lanes);
-  const IrInsn *wait = ws->cp_async.wait[lane];
-  bool own = copy->warp == s->now->warp;
-  bool issuer_waited =
-      wait &&
-      clock_time(&protocol_of(machine)->clocks, lanes_group(&ws->lanes, lane)->clock, copy->agent,
-                 lane) >= s->before_time &&
-      !own;
+  int lane = s->before_lane >= 0 ? s->before_lane : first_lane(copy->lanes);
+  const IrInsn *wait = s->group_wait;
   IrViolation *v;
   if (!wait && (ws->bulk.wait[lane] || ws->wgmma_wait)) {
     v = blame(machine,
@@ -368,20 +362,20 @@ static bool cp_async_pending(Machine *machine, const Symptom *s) {
               "this wait covers %s groups, but %s is filled by cp.async, which needs "
               "cp.async.wait_group",
               ws->bulk.wait[lane] ? "bulk" : "wgmma", place_of(machine, s));
-  } else if (!wait || issuer_waited) {
+  } else if (!wait || s->group_over) {
     v = blame(
         machine,
         BLAME("async-copy-wait-missing", MACHINE_CHECK_RACE, s->now->insn, NULL, s->offset, 0),
-        issuer_waited
+        s->group_over
             ? "%s is read by %s, but only the thread that copied it has waited: no barrier "
               "follows its wait_group"
             : "%s is read by %s, and no cp.async.wait_group covers the copy into it",
         place_of(machine, s), witness_warp(machine, s->now->warp));
   } else {
-    int64_t n = ws->cp_async.wait_n[lane];
+    int64_t n = s->group_wait_n;
     uint32_t total = ws->groups[lane];
     uint32_t last = total ? ws->group_time[(total - 1) % CP_ASYNC_GROUPS][lane] : 0;
-    bool tail = n > 0 && s->before_time + (uint32_t)n > last && ws->waits_seen[lane] > 1 &&
+    bool tail = n > 0 && s->before_time + (uint32_t)n > last && s->group_waits > 1 &&
                 s->before_time <= last;
     v = blame(machine,
               BLAME(tail ? "async-copy-tail-undercommit" : "async-copy-wait-too-lenient",

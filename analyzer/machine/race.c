@@ -252,6 +252,7 @@ static void report(const Touch *touch, RaceKind kind, Ref before, int rank, uint
   Race race = {.kind = kind,
                .before = ref_access(touch->races, before),
                .now = touch->access,
+               .before_lane = ref_lane(before),
                .strand = touch->strand,
                .rank = rank,
                .offset = offset};

@@ -49,7 +49,8 @@ typedef enum RaceKind {
 typedef struct Race {
   RaceKind kind;
   const Access *before, *now;
-  Strand *strand; /* that executes `now` */
+  int before_lane; /* whose part of `before` it is, -1: of all its lanes */
+  Strand *strand;  /* that executes `now` */
   int rank;
   uint32_t offset; /* first byte at fault, in the CTA's shared memory */
 } Race;

@@ -34,6 +34,7 @@ struct Symptom {
   uint64_t step;
   RaceKind race;
   const Access *before, *now;
+  int before_lane;
   uint32_t before_time; /* of `before` when the race showed */
   int rank;
   uint32_t offset; /* shared byte, or TMEM column */
@@ -45,13 +46,15 @@ struct Symptom {
   int64_t value;
   bool passes;
   const char *what;
-  bool refills;        /* the copy `now` has filled that place before */
-  int completer;       /* warp whose arrival completed the later phase, -1 */
-  WaitContext issuer;  /* last wait of the thread that executes `now`, on any barrier */
-  WaitContext reader;  /* its last wait on the barrier of `before` */
-  uint32_t store_open; /* bulk stores: the storing lane's open group then */
-  const IrInsn *store_wait;
-  int64_t store_wait_n;
+  bool refills;       /* the copy `now` has filled that place before */
+  int completer;      /* warp whose arrival completed the later phase, -1 */
+  WaitContext issuer; /* last wait of the thread that executes `now`, on any barrier */
+  WaitContext reader; /* its last wait on the barrier of `before` */
+  /* groups of the lane that executed `before` (bulk or cp.async), as they stood then */
+  uint32_t group_open, group_waits;
+  const IrInsn *group_wait;
+  int64_t group_wait_n;
+  bool group_over; /* it knew itself that `before` was over */
 };
 
 /* cause_race.c: reports a race; returns false when no cause could be named (nothing is reported

@@ -50,8 +50,8 @@ static inline PtxRun run_ptx(const char *target, int threads, int cluster, const
   MachineHostFacts host = {0};
   MachineOptions options = {.arch = arch_find(target, &error)};
   ck_assert_ptr_nonnull(options.arch);
-  run.result = machine_run(run.arena, program, program->kernels.items[0], &host, &options,
-                           &run.violations);
+  run.result =
+      machine_run(run.arena, program, program->kernels.items[0], &host, &options, &run.violations);
   for (int i = 0; i < run.violations.list.count; i++) {
     const char *kind = run.violations.list.items[i]->kind;
     if (strstr(run.kinds, kind)) continue;
@@ -72,8 +72,7 @@ static inline void expect_kinds(const char *target, int threads, int cluster,
   kc_arena_free(run.arena);
 }
 
-#define EXPECT_KINDS(threads, body, kinds)                                                         \
-  expect_kinds("sm_90a", threads, 1, SHARED, body, kinds)
+#define EXPECT_KINDS(threads, body, kinds) expect_kinds("sm_90a", threads, 1, SHARED, body, kinds)
 
 /* Shared memory of most tests: two barriers, a tile, a second tile. */
 #define SHARED                                                                                     \
@@ -90,7 +89,7 @@ static inline void expect_kinds(const char *target, int threads, int cluster,
 
 /* Spins until the phase of that parity is complete. `label` has to be new. */
 #define WAIT(bar, parity, label)                                                                   \
-  label ":\nmbarrier.try_wait.parity.shared::cta.b64 %p7, [" bar "], " parity ";\n@!%p7 bra "      \
-  label ";\n"
+  label ":\nmbarrier.try_wait.parity.shared::cta.b64 %p7, [" bar "], " parity                      \
+        ";\n@!%p7 bra " label ";\n"
 
 #endif

@@ -40,7 +40,8 @@ END_TEST
 
 START_TEST(more_than_two_times_in_an_entry) {
   Clock *c = clock_new(&clocks);
-  for (uint32_t lane = 0; lane < 32; lane++) clock_raise(&clocks, c, 2, 1u << lane, lane + 1);
+  for (uint32_t lane = 0; lane < 32; lane++)
+    clock_raise(&clocks, c, 2, 1u << lane, lane + 1);
   for (int lane = 0; lane < 32; lane++)
     ck_assert_uint_eq(clock_time(&clocks, c, 2, lane), (uint32_t)lane + 1);
   ck_assert_uint_eq(clock_behind(&clocks, c, 2, 0xff, 5), 0xf);
