@@ -381,10 +381,22 @@ static bool is_encode_pointer(Lower *l, const Call *call) {
          strncmp(unit_name(l->unit, first->elem->decl), "CUtensorMap", 11) == 0;
 }
 
+/* `encoder()(...)`: what is called is the result of a call; libclang names the inner function as
+ * the one that the outer call refers to. */
+static bool calls_a_result(Lower *l, AstNode *n) {
+  AstNode *function = ast_part(l, n, 0);
+  while (function && function->kind != CXCursor_CallExpr) {
+    ast_expand(l, function);
+    if (function->nparts != 1) return false;
+    function = ast_last(l, function);
+  }
+  return function && ast_type(l, function)->kind == CPP_POINTER;
+}
+
 IrOperand lower_call(Lower *l, AstNode *n) {
   CXCursor d = ast_reference(l, n);
   Callee *callee = NULL;
-  if (!ast_is_null(d) && is_callable(d.kind))
+  if (!ast_is_null(d) && is_callable(d.kind) && !calls_a_result(l, n))
     callee = callee_of(l, d);
   else if (ast_part(l, n, 0))
     callee = lower_function_value(l, n->parts[0]);
