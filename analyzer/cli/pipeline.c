@@ -293,6 +293,7 @@ bool pipeline_run(Analysis *a, const Job *job, const JobTarget *target, LazyRule
   if (loaded && !a->budget_only) {
     begin_stage(&run, "source", NULL);
     source_check(a->program, a->arch, a->exact, a->host, &a->violations);
+    if (!a->exact) ptx_check_build(a->program, &a->violations);
     begin_stage(&run, "rules", NULL);
     loaded = apply_rules(&run);
   }

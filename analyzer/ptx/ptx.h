@@ -87,4 +87,8 @@ bool ptx_lower_asm(IrBuilder *b, const PtxAsm *statement, IrViolations *violatio
 bool ptx_load_module(IrProgram *program, const char *text, size_t length, IrViolations *violations,
                      KcError *error);
 
+/* For a card that the user named without saying how the file is built (--arch sm_100): one
+ * violation for each kernel that the plain target can't hold, naming the target to build for. */
+void ptx_check_build(const IrProgram *program, IrViolations *violations);
+
 #endif
