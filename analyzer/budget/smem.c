@@ -133,24 +133,24 @@ static bool uses_dynamic(const IrKernel *kernel, int32_t *object) {
   return false;
 }
 
+/* By what the kernel addressed when it ran: a mention alone may stand in a branch that this launch
+ * never takes. */
 static void check_too_small(const Budget *b, const BudgetLaunch *launch) {
   int32_t object = -1;
-  if (launch->smem < 0 || !uses_dynamic(b->kernel, &object) ||
+  int64_t reached = b->machine ? b->machine->dynamic_smem_end : 0;
+  if (launch->smem < 0 || reached <= launch->smem || !uses_dynamic(b->kernel, &object) ||
       budget_reported(b, "smem-out-of-bounds") || budget_reported(b, "smem-launch-too-small"))
     return;
-  int64_t reached = b->machine ? b->machine->dynamic_smem_end : 0;
   IrViolation *v;
   if (launch->smem == 0)
     v = ir_violation(b->violations, "smem-launch-too-small", b->kernel, launch->where,
                      "%s uses dynamic shared memory (%s) and the launch gives it none",
                      b->kernel->name, b->kernel->objects.items[object].name);
-  else if (reached > launch->smem)
+  else
     v = ir_violation(b->violations, "smem-launch-too-small", b->kernel, launch->where,
                      "%s reaches byte %" G_GINT64_FORMAT
                      " of its dynamic shared memory, the launch gives %" G_GINT64_FORMAT,
                      b->kernel->name, reached - 1, launch->smem);
-  else
-    return;
   if (launch->smem > 0) v->confidence = IR_PROVED_CHOSEN;
   ir_violation_related(b->violations, v, b->kernel->objects.items[object].where, "declared here");
 }

@@ -196,6 +196,9 @@ END_TEST
 START_TEST(a_launch_without_the_dynamic_memory_that_is_used) {
   use_dynamic();
   add_launch(1, 128, 0);
+  check_on("sm_90a"); /* named, but never reached */
+  ck_assert_str_eq(kinds(), "");
+  machine.dynamic_smem_end = 512;
   check_on("sm_90a");
   ck_assert_str_eq(kinds(), "smem-launch-too-small");
   violations.list.count = 0;
