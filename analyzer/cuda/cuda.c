@@ -10,6 +10,7 @@
 #include "cuda/instantiate.h"
 #include "cuda/lower.h"
 #include "cuda/parse.h"
+#include "cuda/scan.h"
 #include "cuda/stages.h"
 
 typedef struct Load {
@@ -175,21 +176,26 @@ static void keep_skipped(Load *load) {
   if (ranges) load->clang.disposeSourceRangeList(ranges);
 }
 
-/* Kernels in text that the preprocessor left out. A file whose kernels all are there is not clean:
- * nothing was checked. */
-static int skipped_kernels(Load *load) {
-  IrProgram *program = load->unit.program;
+/* Kernels that the main file's text defines, guards or not. A file of which clang showed none of
+ * its kernels (left out by the preprocessor, lost to an error) is not clean: nothing was checked.
+ */
+static int kernels_in_text(Load *load) {
+  const EditedFile *file = edit_find(&load->parse.edits, load->path);
   int count = 0;
-  for (int i = 0; i < program->skipped.count; i++) {
-    SourceRange range = program->skipped.items[i].range;
-    for (uint32_t line = range.line; line <= range.end_line; line++) {
-      const char *text;
-      size_t length;
-      if (!source_line(&program->sources, range.file, line, &text, &length)) break;
-      const char *comment = g_strstr_len(text, (gssize)length, "//");
-      const char *found = g_strstr_len(text, (gssize)length, "__global__");
-      count += found && (!comment || found < comment);
+  bool open = false; /* behind a __global__, before the ; or { that ends its declaration */
+  for (size_t at = 0; at < file->length;) {
+    size_t next = scan_skip(file->original, file->length, at);
+    if (next != at) {
+      at = next;
+      continue;
     }
+    char c = file->original[at];
+    if (c == '{' || c == ';') {
+      count += open && c == '{';
+      open = false;
+    }
+    if (scan_word(file->original, file->length, at, "__global__")) open = true;
+    at++;
   }
   return count;
 }
@@ -244,7 +250,7 @@ static void lower_all(Load *load) {
   CudaFound found;
   discover(&load->unit, &found);
   int kernels = found.kernels.count + found.lost.count + found.patterns.count;
-  load->unit.program->global_kernels_seen = kernels ? found.global_kernels : skipped_kernels(load);
+  load->unit.program->global_kernels_seen = kernels ? found.global_kernels : kernels_in_text(load);
   for (int i = 0; i < found.kernels.count; i++)
     lower_kernel(load, found.kernels.items[i], false, false);
   for (int i = 0; i < found.lost.count; i++)

@@ -169,7 +169,8 @@ char *clang_resource_dir(const Clang *clang) {
       g_snprintf(path, sizeof path, TRIES[i], folder, clang->version, clang->version);
     else
       g_snprintf(path, sizeof path, TRIES[i], clang->version, clang->version);
-    g_autofree char *probe = g_build_filename(path, "include", "stddef.h", NULL);
+    g_autofree char *probe =
+        g_build_filename(path, "include", "__clang_cuda_runtime_wrapper.h", NULL);
     if (g_file_test(probe, G_FILE_TEST_EXISTS)) return g_strdup(path);
   }
   return NULL;

@@ -389,8 +389,8 @@ typedef struct Clang {
  * names and places. Fails, with a hint what to install, when there is none or only one older than
  * CLANG_OLDEST. The library stays mapped until exit (LLVM does not survive being unloaded). */
 bool clang_open(Clang *clang, KcError *error);
-/* Folder of clang's own headers for `clang` (the argument of -resource-dir), or NULL; caller frees
- * with g_free. */
+/* Folder of clang's own headers for `clang` (the argument of -resource-dir), or NULL when they are
+ * not installed (distributions ship them apart from the library); caller frees with g_free. */
 char *clang_resource_dir(const Clang *clang);
 
 #endif

@@ -284,6 +284,13 @@ static bool try_toolkit(CudaParse *parse, const char *path, const CudaOptions *o
   return true;
 }
 
+/* The real headers are read through clang's own wrappers of them, which come in another package
+ * than libclang. */
+static bool has_wrappers(const CudaParse *parse) {
+  g_autofree char *resources = clang_resource_dir(parse->clang);
+  return resources != NULL;
+}
+
 /* Libraries that are written against the whole of the toolkit: parsing them with the embedded
  * headers first would be time lost. */
 static bool needs_toolkit(const CudaParse *parse, const char *path) {
@@ -296,6 +303,27 @@ static bool needs_toolkit(const CudaParse *parse, const char *path) {
   return false;
 }
 
+static bool parse_with_given_toolkit(CudaParse *parse, const char *path, const CudaOptions *options,
+                                     KcError *error) {
+  if (!is_toolkit(options->cuda_path)) {
+    kc_fail(error, options->cuda_path, 0, 0,
+            "no CUDA toolkit here: include/cuda_runtime.h is missing");
+    return kc_hint(error, "--cuda-path names the folder that holds include/ and bin/, such as "
+                          "/usr/local/cuda");
+  }
+  if (!has_wrappers(parse)) {
+    kc_fail(error, NULL, 0, 0,
+            "the headers of clang %d, which the toolkit's headers need, are not installed",
+            parse->clang->version);
+    return kc_hint(error,
+                   "install them (Debian, Ubuntu: libclang-common-%d-dev), or leave "
+                   "--cuda-path out to use the embedded headers",
+                   parse->clang->version);
+  }
+  parse->toolkit_path = kc_strdup(parse->edits.arena, options->cuda_path);
+  return parse_and_repair(parse, path, options, true, error);
+}
+
 bool parse_file(CudaParse *parse, const char *path, const CudaOptions *options, KcError *error) {
   if (!target_parse(options->arch, &parse->target)) {
     kc_fail(error, NULL, 0, 0, "%s is not a GPU target", options->arch);
@@ -305,18 +333,8 @@ bool parse_file(CudaParse *parse, const char *path, const CudaOptions *options, 
   if (!target_choose_cpu(parse->clang, parse->index, &parse->target))
     return kc_fail(error, NULL, 0, 0, "libclang %d (%s) accepts no GPU target near %s",
                    parse->clang->version, parse->clang->path, options->arch);
-  if (options->cuda_path) {
-    if (!is_toolkit(options->cuda_path)) {
-      kc_fail(error, options->cuda_path, 0, 0,
-              "no CUDA toolkit here: include/cuda_runtime.h is missing");
-      return kc_hint(
-          error,
-          "--cuda-path names the folder that holds include/ and bin/, such as /usr/local/cuda");
-    }
-    parse->toolkit_path = kc_strdup(parse->edits.arena, options->cuda_path);
-    return parse_and_repair(parse, path, options, true, error);
-  }
-  parse->toolkit_path = find_toolkit(parse->edits.arena);
+  if (options->cuda_path) return parse_with_given_toolkit(parse, path, options, error);
+  if (has_wrappers(parse)) parse->toolkit_path = find_toolkit(parse->edits.arena);
   if (parse->toolkit_path && needs_toolkit(parse, path))
     return parse_and_repair(parse, path, options, true, error);
   if (!parse_and_repair(parse, path, options, false, error)) return false;

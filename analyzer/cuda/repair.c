@@ -5,46 +5,16 @@
 #include <string.h>
 
 #include "cuda/alignment.h"
-
-/* ---- scanning C++ text ---- */
-
-static bool is_word(char c) {
-  return g_ascii_isalnum(c) || c == '_';
-}
-
-/* Index after the comment or quoted literal that starts at `at`, or `at` when there is none. */
-static size_t skip_quoted(const char *text, size_t length, size_t at) {
-  if (text[at] == '/' && at + 1 < length && text[at + 1] == '/') {
-    while (at < length && text[at] != '\n')
-      at++;
-    return at;
-  }
-  if (text[at] == '/' && at + 1 < length && text[at + 1] == '*') {
-    const char *end = g_strstr_len(text + at + 2, (gssize)(length - at - 2), "*/");
-    return end ? (size_t)(end - text) + 2 : length;
-  }
-  if (text[at] == '"' && at > 0 && text[at - 1] == 'R') {
-    const char *open = memchr(text + at, '(', length - at);
-    if (!open) return length;
-    g_autofree char *close =
-        g_strdup_printf(")%.*s\"", (int)(open - text - (gssize)at - 1), text + at + 1);
-    const char *end = g_strstr_len(open, (gssize)(length - (size_t)(open - text)), close);
-    return end ? (size_t)(end - text) + strlen(close) : length;
-  }
-  if (text[at] != '"' && text[at] != '\'') return at;
-  char quote = text[at++];
-  while (at < length && text[at] != quote && text[at] != '\n')
-    at += text[at] == '\\' ? 2 : 1;
-  return at < length ? at + 1 : length;
-}
+#include "cuda/scan.h"
 
 /* Whether the word at `at` is asm, __asm or __asm__. */
 static bool is_asm(const char *text, size_t length, size_t at) {
   static const char *const WORDS[] = {"__asm__", "__asm", "asm"};
-  if (at > 0 && is_word(text[at - 1])) return false;
+  if (at > 0 && scan_is_word(text[at - 1])) return false;
   for (size_t i = 0; i < G_N_ELEMENTS(WORDS); i++) {
     size_t size = strlen(WORDS[i]);
-    if (at + size < length && strncmp(text + at, WORDS[i], size) == 0 && !is_word(text[at + size]))
+    if (at + size < length && strncmp(text + at, WORDS[i], size) == 0 &&
+        !scan_is_word(text[at + size]))
       return true;
   }
   return false;
@@ -65,7 +35,7 @@ static bool find_asm_text(const char *text, size_t length, size_t offset, AsmTex
     if (open >= length || text[open] != '(') return false;
     int depth = 0;
     for (size_t i = open; i < length;) {
-      size_t next = skip_quoted(text, length, i);
+      size_t next = scan_skip(text, length, i);
       if (next != i) {
         i = next;
         continue;
@@ -96,7 +66,7 @@ typedef struct AsmScan {
 static int count_operands(const char *text, AsmText statement) {
   AsmScan scan = {0};
   for (size_t i = statement.open + 1; i < statement.close;) {
-    size_t next = skip_quoted(text, statement.close, i);
+    size_t next = scan_skip(text, statement.close, i);
     if (next != i) {
       if (text[i] == '"' && scan.depth == 0 && (scan.section == 1 || scan.section == 2)) {
         size_t after = next;
@@ -137,7 +107,7 @@ static int double_percents(EditSet *set, EditedFile *file, AsmText statement) {
   const char *text = file->original;
   int operands = count_operands(text, statement), added = 0;
   for (size_t i = statement.open + 1; i < statement.close;) {
-    size_t next = skip_quoted(text, statement.close, i);
+    size_t next = scan_skip(text, statement.close, i);
     if (next == i) {
       if (text[i] == ':') break;
       i++;
@@ -161,7 +131,7 @@ static int insert_commas(EditSet *set, EditedFile *file, AsmText statement) {
   AsmScan scan = {0};
   int added = 0;
   for (size_t i = statement.open + 1; i < statement.close;) {
-    size_t next = skip_quoted(text, statement.close, i);
+    size_t next = scan_skip(text, statement.close, i);
     bool starts = (text[i] == '"' || text[i] == '[') && scan.depth == 0 && scan.section > 0;
     if (starts && scan.last) added += edit_add(set, file, scan.last, 0, ",");
     if (starts) scan.last = 0;
@@ -184,7 +154,7 @@ static int insert_commas(EditSet *set, EditedFile *file, AsmText statement) {
  * of the name that stands at `offset`, when it is in the same file. */
 static bool find_asm_of_macro(const EditedFile *file, size_t offset, AsmText *out) {
   size_t end = offset;
-  while (end < file->length && is_word(file->original[end]))
+  while (end < file->length && scan_is_word(file->original[end]))
     end++;
   if (end == offset) return false;
   g_autofree char *pattern = g_strdup_printf("^[ \\t]*#[ \\t]*define[ \\t]+%.*s\\b",
@@ -216,7 +186,7 @@ static int repair_asm(EditSet *set, EditedFile *file, size_t offset) {
 
 static int insert_keyword(EditSet *set, EditedFile *file, size_t offset, const char *keyword) {
   const char *text = file->original;
-  if (offset >= file->length || !(is_word(text[offset]) || text[offset] == ':')) return 0;
+  if (offset >= file->length || !(scan_is_word(text[offset]) || text[offset] == ':')) return 0;
   size_t size = strlen(keyword);
   if (offset >= size && strncmp(text + offset - size, keyword, size) == 0) return 0;
   return edit_add(set, file, offset, 0, keyword);

@@ -22,7 +22,8 @@ static CXChildVisitResult collect_asm(CXCursor cursor, CXCursor parent, CXClient
   Parsed *p = data;
   if (parent.kind == CXCursor_TranslationUnit && !unit_is_user(&p->unit, cursor))
     return CXChildVisit_Continue;
-  if (cursor.kind == CXCursor_FunctionDecl) unit_asm_prepare(&p->unit, cursor);
+  if (cursor.kind == CXCursor_FunctionDecl || cursor.kind == CXCursor_FunctionTemplate)
+    unit_asm_prepare(&p->unit, cursor);
   if (cursor.kind == CXCursor_GCCAsmStmt) KC_PUSH(p->arena, p->asms, cursor);
   return CXChildVisit_Recurse;
 }
