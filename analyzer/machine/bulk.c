@@ -28,15 +28,20 @@ static void land(Machine *machine, void *user) {
   clock_free(&p->clocks, l->known);
 }
 
+/* Where the first copy of each instruction goes in each phase. */
 static void remember_copy(Machine *machine, Mbar *bar, const CopyLoad *copy) {
   for (int i = 0; i < bar->copies.count; i++) {
-    const MbarCopy *c = &bar->copies.items[i];
+    MbarCopy *c = &bar->copies.items[i];
     if (c->insn != copy->insn || c->rank != copy->rank) continue;
+    if (c->phase == bar->phase) return;
     if (c->offset != copy->offset) bar->shared_copy = copy->insn;
+    c->phase = bar->phase;
+    c->offset = copy->offset;
     return;
   }
   if (bar->copies.count < 64)
-    KC_PUSH(machine->arena, bar->copies, ((MbarCopy){copy->insn, copy->rank, copy->offset}));
+    KC_PUSH(machine->arena, bar->copies,
+            ((MbarCopy){copy->insn, copy->rank, copy->offset, bar->phase}));
 }
 
 Access *copy_load(Machine *machine, Strand *strand, const CopyLoad *copy) {
@@ -70,7 +75,7 @@ Access *copy_load(Machine *machine, Strand *strand, const CopyLoad *copy) {
                  .bytes = copy->bytes,
                  .known = clock_new(&p->clocks),
                  .access = access,
-                 .place = {copy->insn, copy->rank, copy->offset},
+                 .place = {copy->insn, copy->rank, copy->offset, bar->phase},
                  .base = bar->base};
   lanes_collect(&p->clocks, &ws->lanes, UINT32_C(1) << copy->lane, l->known);
   if (copy->bytes < 0) {

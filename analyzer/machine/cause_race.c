@@ -52,17 +52,25 @@ bool cause_wrong_parity(Machine *machine, const WaitContext *wait, const char *c
   return true;
 }
 
-/* Arrivals that one round brings: each (instruction, warp) once. */
+/* Arrivals that one round brings from one place in the code: each warp that executes it, once. */
 static int64_t arrivals_a_round(const Mbar *bar, int *parties) {
-  int64_t sum = 0;
+  int64_t most = 0;
   *parties = 0;
   for (int i = 0; i < bar->arrivers.count; i++) {
-    const MbarArrival *a = &bar->arrivers.items[i];
-    if (!a->times) continue;
-    sum += a->count / a->times;
-    ++*parties;
+    const IrInsn *insn = bar->arrivers.items[i].insn;
+    int64_t sum = 0;
+    int n = 0;
+    for (int j = 0; j < bar->arrivers.count; j++) {
+      const MbarArrival *a = &bar->arrivers.items[j];
+      if (a->insn != insn || !a->times) continue;
+      sum += a->count / a->times;
+      n++;
+    }
+    if (sum <= most) continue;
+    most = sum;
+    *parties = n;
   }
-  return sum;
+  return most;
 }
 
 static bool arrives_on(const Machine *machine, const Mbar *bar, uint32_t warp, bool warpgroup,
@@ -528,6 +536,7 @@ bool cause_explain_tmem(Machine *machine, const Symptom *s, bool generic) {
         now->write ? "overwritten" : "read", witness_actor(now), machine_line(machine, now->insn));
   } else if (s->missing == TMEM_NO_BEFORE_FENCE || s->missing == TMEM_NO_AFTER_FENCE) {
     bool after = s->missing == TMEM_NO_AFTER_FENCE;
+    /* The ISA asks for the fences; CUTLASS runs without any, so they are advice on a card. */
     v = blame(machine,
               BLAME("tcgen05-thread-sync-fence", MACHINE_CHECK_RACE,
                     after ? now->insn : before->insn, NULL, -1, 0),
@@ -537,6 +546,7 @@ bool cause_explain_tmem(Machine *machine, const Symptom *s, bool generic) {
                       "tcgen05.fence::before_thread_sync",
               after ? witness_actor(now) : actor, s->offset, after ? actor : witness_actor(now),
               machine_line(machine, after ? before->insn : now->insn));
+    if (v) v->confidence = IR_INFERRED;
   } else if (commit_missing(machine, before, s)) {
     return true;
   } else {

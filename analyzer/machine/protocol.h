@@ -93,6 +93,7 @@ typedef struct MbarCopy {
   const IrInsn *insn;
   int rank;
   uint32_t offset;
+  int64_t phase; /* of the barrier */
 } MbarCopy;
 
 struct Mbar {
@@ -162,8 +163,9 @@ typedef struct TmemCell { /* one column of one quadrant (32 lanes) */
 typedef struct TmemAlloc {
   uint32_t base, columns;
   const IrInsn *insn;
-  uint32_t slot;       /* shared offset that the address was written to */
-  int cta_group, warp; /* warp: index in the cluster */
+  uint32_t slot;        /* shared offset that the address was written to */
+  int cta_group, warp;  /* warp: index in the cluster */
+  uint32_t lanes, time; /* of the alloc, in the warp's own time */
   bool freed;
 } TmemAlloc;
 
@@ -301,6 +303,13 @@ typedef struct OperandRead { /* shared bytes that matrix operands starting at `s
   uint32_t start, end;
 } OperandRead;
 
+typedef struct TmemUse { /* of columns that nobody had allocated then */
+  const IrInsn *insn;
+  const char *what;
+  int rank, warp;
+  uint32_t column, count;
+} TmemUse;
+
 typedef struct GlobalWord { /* of global memory, that the kernel stores to or updates atomically */
   uint64_t address;
   const IrInsn *store, *atomic; /* first of each */
@@ -331,6 +340,7 @@ typedef struct Protocol {
   bool has_grid_wait;
   const IrInsn *first_global_read;
   KC_VEC(GlobalWord) words;
+  KC_VEC(TmemUse) unallocated;
   KC_VEC(OperandRead) operands;
   uint32_t grid_agent; /* time 1: the preceding grid is complete; 0: no agent yet */
   KC_VEC(EarlyRead) early_reads;
@@ -404,8 +414,9 @@ static inline int warp_rank(const Machine *machine, uint32_t warp) {
   X(mbarrier_complete_tx)                                                                          \
   X(mbarrier_arrive)                                                                               \
   X(mbarrier_test_wait)                                                                            \
-  X(mbarrier_try_wait) X(mbarrier_wait) X(mbarrier_pending_count) X(cp_async_mbarrier_arrive)      \
-      X(cp_async) X(cp_async_commit) X(cp_async_wait) X(bulk_copy) X(bulk_reduce) X(bulk_prefetch) \
+  X(mbarrier_try_wait)                                                                             \
+  X(mbarrier_wait) X(mbarrier_pending_count) X(cp_async_mbarrier_arrive) X(cp_async)               \
+      X(cp_async_commit) X(cp_async_wait) X(bulk_copy) X(bulk_reduce) X(bulk_prefetch)             \
           X(bulk_tensor_load) X(bulk_tensor_store) X(bulk_tensor_reduce) X(bulk_tensor_prefetch)   \
               X(bulk_commit) X(bulk_wait) X(st_async) X(red_async) X(prefetch_tensormap)           \
                   X(tensormap_replace) X(tensormap_cp_fenceproxy) X(fence) X(fence_proxy_async)    \

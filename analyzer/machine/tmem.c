@@ -133,28 +133,69 @@ static bool live(const TmemAlloc *a, uint32_t column, uint32_t count) {
   return !a->freed && column >= a->base && column + count <= a->base + a->columns;
 }
 
+static void unordered(Machine *machine, const IrInsn *insn, const char *what, int warp,
+                      uint32_t column, const TmemAlloc *alloc) {
+  IrViolation *v = machine_violation(
+      machine, MACHINE_CHECK_RACE, insn, "tcgen05-address-unsynchronized",
+      "%s by warp %d uses column %u, but nothing orders it after the tcgen05.alloc that gives it",
+      what, machine->warps[warp]->id, column);
+  if (v) ir_violation_related(machine->violations, v, alloc->insn->where, "allocated here");
+}
+
+/* The column is not allocated at that moment: later perhaps (check_use). */
+static void remember_use(Machine *machine, const Strand *strand, const IrInsn *insn, int rank,
+                         uint32_t column, uint32_t count, const char *what) {
+  Protocol *p = protocol_of(machine);
+  for (int i = 0; i < p->unallocated.count; i++)
+    if (p->unallocated.items[i].insn == insn) return;
+  KC_PUSH(machine->arena, p->unallocated,
+          ((TmemUse){insn, what, rank, strand->warp->index, column, count}));
+}
+
 void tmem_check_allocated(Machine *machine, const Strand *strand, const IrInsn *insn, int rank,
                           uint32_t address, uint32_t count, const char *what) {
   if (rank < 0 || rank >= machine->cluster_size) return;
   const CtaState *cta = cta_state(&machine->ctas[rank]);
+  const Protocol *p = protocol_of(machine);
   uint32_t column = address & 0xffff;
-  const TmemAlloc *near = NULL;
   for (int i = 0; i < cta->allocs.count; i++) {
     const TmemAlloc *a = &cta->allocs.items[i];
-    if (live(a, column, count)) return;
-    if (!a->freed && column >= a->base && column < a->base + a->columns) near = a;
+    if (!live(a, column, count)) continue;
+    /* All columns: the address is 0 whenever the alloc returns, kernels rely on that. */
+    if (a->columns < TMEM_COLUMNS && a->warp != strand->warp->index &&
+        rank == strand->warp->cta->rank &&
+        !lanes_know(&p->clocks, &warp_state(strand->warp)->lanes, strand->active,
+                    warp_state(machine->warps[a->warp])->lanes.agent, a->lanes, a->time))
+      unordered(machine, insn, what, strand->warp->index, column, a);
+    return;
   }
+  if (!cta->alloc_unknown) remember_use(machine, strand, insn, rank, column, count, what);
+}
+
+static void check_use(Machine *machine, const TmemUse *u) {
+  const CtaState *cta = cta_state(&machine->ctas[u->rank]);
+  const TmemAlloc *near = NULL;
   if (cta->alloc_unknown) return;
+  for (int i = 0; i < cta->allocs.count; i++) {
+    const TmemAlloc *a = &cta->allocs.items[i];
+    if (u->column < a->base || u->column >= a->base + a->columns) continue;
+    if (u->column + u->count <= a->base + a->columns) {
+      if (a->columns < TMEM_COLUMNS) unordered(machine, u->insn, u->what, u->warp, u->column, a);
+      return;
+    }
+    near = a;
+  }
   IrViolation *v;
   if (near)
-    v = machine_violation(machine, MACHINE_CHECK_ALWAYS, insn, "tcgen05-tmem-unallocated",
+    v = machine_violation(machine, MACHINE_CHECK_ALWAYS, u->insn, "tcgen05-tmem-unallocated",
                           "%s touches columns %u to %u; the allocation of %u columns ends at %u",
-                          what, column, column + count - 1, near->columns,
+                          u->what, u->column, u->column + u->count - 1, near->columns,
                           near->base + near->columns - 1);
   else
-    v = machine_violation(machine, MACHINE_CHECK_ALWAYS, insn, "tcgen05-tmem-unallocated",
-                          "%s by %s uses tensor-memory column %u, which no tcgen05.alloc gave it",
-                          what, machine_who(machine, strand), column);
+    v = machine_violation(machine, MACHINE_CHECK_ALWAYS, u->insn, "tcgen05-tmem-unallocated",
+                          "%s by warp %d uses tensor-memory column %u, which no tcgen05.alloc gave "
+                          "it",
+                          u->what, machine->warps[u->warp]->id, u->column);
   if (v && near) ir_violation_related(machine->violations, v, near->insn->where, "allocated here");
 }
 
@@ -267,9 +308,14 @@ MachineStep event_tcgen05_alloc(Machine *machine, Strand *strand, const IrInsn *
     machine_block(machine, strand, "tensor memory", never, describe_alloc, NULL, wanted);
     return MACHINE_BLOCKED;
   }
-  TmemAlloc alloc = {
-      base, oversized ? TMEM_COLUMNS : wanted, insn, at.offset, group_of(insn), strand->warp->index,
-      false};
+  TmemAlloc alloc = {.base = base,
+                     .columns = oversized ? TMEM_COLUMNS : wanted,
+                     .insn = insn,
+                     .slot = at.offset,
+                     .cta_group = group_of(insn),
+                     .warp = strand->warp->index,
+                     .lanes = strand->active,
+                     .time = warp_state(strand->warp)->lanes.now};
   KC_PUSH(machine->arena, cta->allocs, alloc);
   int live_columns = 0;
   for (int i = 0; i < cta->allocs.count; i++)
@@ -300,6 +346,8 @@ static void check_in_use(Machine *machine, Strand *strand, const IrInsn *insn,
         if (lanes_know(&protocol_of(machine)->clocks, lanes, strand->active, a->agent, a->lanes,
                        a->time))
           continue;
+        /* A relaxed cluster barrier orders what has been executed, if not what was written. */
+        if (!by_queue(a) && clock_says(machine, warp_state(strand->warp)->reached, a)) continue;
         bool peer = machine->warps[a->warp]->cta != strand->warp->cta;
         IrViolation *v = machine_violation(
             machine, MACHINE_CHECK_RACE, insn,
@@ -359,6 +407,8 @@ MachineStep event_tcgen05_relinquish(Machine *machine, Strand *strand, const IrI
 }
 
 void tmem_finish(Machine *machine) {
+  for (int i = 0; i < protocol_of(machine)->unallocated.count; i++)
+    check_use(machine, &protocol_of(machine)->unallocated.items[i]);
   for (int c = 0; c < machine->cluster_size; c++) {
     const CtaState *cta = cta_state(&machine->ctas[c]);
     if (!cta->allocs.count) continue;
