@@ -127,6 +127,7 @@ static bool load_cuda(Run *run) {
       .instantiate = strv_view(names),
       .stages = strv_view(settings->stages),
       .event_directives = strv_view(events),
+      .dialects = strv_view(settings->dialects),
       .text = run->job->text,
       .text_length = run->job->length,
   };

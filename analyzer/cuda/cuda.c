@@ -92,6 +92,8 @@ static bool load_dialects(Load *load) {
     }
     kc_error_clear(&error);
   }
+  for (const char *const *path = load->options->dialects; path && *path; path++)
+    if (!dialects_add_file(unit->dialects, *path, load->error)) return false;
   for (const char *const *text = load->options->event_directives; text && *text; text++) {
     g_autofree char *line = g_strconcat("// kcheck: ", *text, "\n", NULL);
     IrDirectives *parsed = ir_parse_directives(load->arena, 0, line, strlen(line));

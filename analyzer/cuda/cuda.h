@@ -14,6 +14,7 @@ typedef struct CudaOptions {
   const char *const *instantiate; /* --instantiate 'kern<128,4>'; NULL-terminated, may be NULL */
   const char *const *stages;      /* --stages [NAME=]N; NULL-terminated, may be NULL */
   const char *const *event_directives; /* event(...) of the configuration; may be NULL */
+  const char *const *dialects;         /* event tables of the project: paths; may be NULL */
   const char *text; /* contents when not read from disk (stdin, editor), or NULL */
   size_t text_length;
 } CudaOptions;
