@@ -63,6 +63,9 @@ static bool bytes_mismatch(Machine *machine, const Stuck *s) {
               "the copy delivers %lld bytes to %s, but nothing announces bytes there "
               "(expect_tx): the phase never completes",
               (long long)bar->delivered, name_of(machine, bar));
+    if (v && bar->last_arrive && bar->last_arrive != at)
+      ir_violation_related(machine->violations, v, bar->last_arrive->where,
+                           "the arrival that announces nothing");
     relate_waiter(machine, v, s);
     witness_barrier(machine, v, bar, 2);
     return v != NULL;

@@ -83,8 +83,17 @@ static void learn(Machine *machine, const IrInsn *insn, int64_t bytes) {
   copy->bytes = copy->bytes && copy->bytes != bytes ? -1 : bytes;
 }
 
+static int64_t announcements(const Mbar *bar) {
+  int64_t count = 0;
+  for (int i = 0; i < bar->arrivals.count; i++)
+    if (bar->arrivals.items[i].insn->flags & IR_FLAG(expect_tx))
+      count += bar->arrivals.items[i].times;
+  return count;
+}
+
 static void announced_too_much(Machine *machine, const Mbar *bar, int64_t announced, int64_t room) {
-  if (!bar->last_expect) return;
+  /* Several announcements in one phase: arrivals that belong to the next one came early. */
+  if (!bar->last_expect || bar->over_arrived || announcements(bar) > bar->expected) return;
   IrViolation *v = machine_violation(
       machine, MACHINE_CHECK_PHASE, bar->last_expect, "mbarrier-expect-tx-mismatch",
       "%lld bytes are announced on %s, but the arrays that its copies fill take %lld: the phase "
@@ -193,10 +202,50 @@ static void check_announced(Machine *machine, Mbar *bar) {
   ir_violation_fact(machine->violations, v, "delivered", "%lld", (long long)sum);
 }
 
+/* Whether only this copy instruction lands in the array element that starts at `start`. */
+static bool fills_alone(const Machine *machine, const MbarCopy *copy, uint64_t start,
+                        uint64_t end) {
+  const Protocol *p = protocol_of(machine);
+  for (int i = 0; i < p->mbars.count; i++)
+    for (int j = 0; j < p->mbars.items[i]->copies.count; j++) {
+      const MbarCopy *other = &p->mbars.items[i]->copies.items[j];
+      if (other->rank == copy->rank && other->offset >= start && other->offset < end &&
+          (other->offset != copy->offset || other->insn != copy->insn))
+        return false;
+    }
+  return true;
+}
+
+/* One copy a phase, alone in an array element that is twice or four times what is announced: the
+ * bytes of part of the copy. The box is not known, so that this is inferred. */
+static void check_part_announced(Machine *machine, Mbar *bar) {
+  if (bar->last_landed.count != 1 || bar->last_announced <= 0 || !bar->last_expect) return;
+  const MbarCopy *copy = &bar->last_landed.items[0];
+  uint64_t start = 0;
+  const IrField *field = machine_shared_field(machine, copy->offset, &start);
+  if (!field || (copy->offset - start) % field->elem_bytes != 0) return;
+  int64_t bytes = (int64_t)field->elem_bytes, announced = bar->last_announced;
+  if (announced * 2 != bytes && announced * 4 != bytes) return;
+  if (!fills_alone(machine, copy, copy->offset, copy->offset + field->elem_bytes)) return;
+  IrViolation *v = machine_violation(
+      machine, MACHINE_CHECK_PHASE, bar->last_expect, "mbarrier-expect-tx-mismatch",
+      "%lld bytes are announced on %s, but the array that its copy fills takes %lld: the phase "
+      "completes early, or never",
+      (long long)announced, mbarrier_name(machine, bar, bar->rank), (long long)bytes);
+  if (!v) return;
+  v->confidence = IR_INFERRED; /* the box is not known, the array is */
+  ir_violation_related(machine->violations, v, copy->insn->where, "the copy bound to %s",
+                       mbarrier_name(machine, bar, bar->rank));
+  ir_violation_fact(machine->violations, v, "announced", "%lld", (long long)announced);
+  ir_violation_fact(machine->violations, v, "delivered", "%lld", (long long)bytes);
+}
+
 void tensor_finish(Machine *machine) {
   Protocol *p = protocol_of(machine);
-  for (int i = 0; i < p->mbars.count; i++)
+  for (int i = 0; i < p->mbars.count; i++) {
     check_announced(machine, p->mbars.items[i]);
+    check_part_announced(machine, p->mbars.items[i]);
+  }
 }
 
 void tensor_infer(Machine *machine) {
