@@ -163,12 +163,16 @@ void core_access(Machine *machine, Strand *strand, const IrInsn *insn, MachineAc
                  Value address, IrSpace space, uint32_t bytes, uint32_t lanes) {
   uint64_t same;
   MachineAccess access = {.kind = kind, .bytes = bytes};
+  if (space == IR_SPACE_LOCAL || space == IR_SPACE_PARAM) return;
   if (value_same(address, lanes, &same)) {
     MachineAddress at = machine_address(machine, same, space);
     if (at.space != IR_SPACE_SHARED && at.space != IR_SPACE_GLOBAL) return;
     access.space = at.space;
     access.lanes = lanes;
-    if (at.space == IR_SPACE_SHARED) core_reach(machine, at.offset + bytes);
+    if (at.space == IR_SPACE_SHARED) {
+      core_reach(machine, at.offset + bytes);
+      core_run(machine)->shared_touches++;
+    }
     access.address =
         value_known(at.space == IR_SPACE_SHARED ? (uint64_t)at.rank << 24 | at.offset : at.offset);
     protocol_access(machine, strand, insn, &access);
@@ -176,6 +180,7 @@ void core_access(Machine *machine, Strand *strand, const IrInsn *insn, MachineAc
   }
   Split split = {.shared = 0};
   split_access(machine, address, space, lanes, &split);
+  if (split.shared || split.unknown) core_run(machine)->shared_touches++;
   if (split.shared) {
     FOR_LANES(lane, split.shared)
     core_reach(machine, (split.lanes[lane] & 0xffffff) + bytes);
@@ -194,7 +199,6 @@ void core_access(Machine *machine, Strand *strand, const IrInsn *insn, MachineAc
     access.space = space == IR_SPACE_GLOBAL || space == IR_SPACE_CONST ? IR_SPACE_GLOBAL
                    : space == IR_SPACE_GENERIC                         ? IR_SPACE_GENERIC
                                                                        : IR_SPACE_SHARED;
-    if (space == IR_SPACE_LOCAL || space == IR_SPACE_PARAM) return;
     access.lanes = 0;
     access.unknown = split.unknown;
     access.address = value_unknown(0);

@@ -15,10 +15,14 @@
 
 /* ---- what a kernel's runs share ---- */
 
+typedef struct CoreLoop CoreLoop;     /* loops.c */
+typedef struct CoreTracks CoreTracks; /* loops.c */
+
 typedef struct CoreRegion { /* what stands between a branch and its post-dominator */
   bool computed;
   bool protocol; /* holds an event that matters, or leaves the kernel */
   bool sides_known, taken_returns, falls_returns; /* a side leads back to the branch */
+  const CoreLoop *loop;                           /* of a jump back */
   int32_t *insns;                                 /* indices, ascending */
   int ninsns;
 } CoreRegion;
@@ -99,7 +103,8 @@ typedef struct CoreRun {
   CoreAsync *late;
   size_t late_count, late_capacity;
   uint64_t fresh;
-  uint64_t effects; /* changes that others can see: stores, events, exits */
+  uint64_t shared_touches, local_stores; /* accesses to shared memory, stores to computed locals */
+  uint64_t effects;                      /* changes that others can see: stores, events, exits */
   bool lag_release;
   KC_VEC(MachineCheck) violation_check; /* by violation of the run */
   GHashTable *reported;
@@ -187,6 +192,10 @@ bool core_host_decide(const IrKernel *kernel, const IrInsn *insn);
 MachineStep core_branch(Machine *machine, Strand *strand, const IrInsn *insn);
 MachineStep core_branch_index(Machine *machine, Strand *strand, const IrInsn *insn);
 MachineStep core_exit(Machine *machine, Strand *strand, uint32_t lanes);
+/* Number of leading operands that an instruction writes; of an event none. */
+int core_destinations(const IrInsn *insn);
+/* The strand is about to jump back from its pc (a branch). */
+void core_loop_back(Machine *machine, Strand *strand);
 void core_havoc_insn(Machine *machine, Strand *strand, const IrInsn *insn);
 /* Which side of a condition that nobody knows is taken in this run. */
 bool core_decide(Machine *machine, uint64_t name, const IrInsn *insn);

@@ -135,7 +135,8 @@ struct Strand {
   uint64_t spin_address, spin_effects; /* private to the core: polling the same word */
   int32_t spin_pc;
   uint32_t spin_count;
-  uint32_t unchanged; /* instructions since a register or memory last changed by it */
+  struct CoreTracks *loops; /* private to the core */
+  uint32_t unchanged;       /* instructions since a register or memory last changed by it */
 };
 
 struct Warp {

@@ -89,8 +89,7 @@ static bool is_destination_role(uint8_t role) {
   return role == IR_ROLE_dst || role == IR_ROLE_pred || role == IR_ROLE_acc;
 }
 
-/* Number of leading operands that the op writes; events are looked at by role. */
-static int destinations(const IrInsn *insn) {
+int core_destinations(const IrInsn *insn) {
   switch (insn->op) {
   case IR_nop:
   case IR_store:
@@ -138,7 +137,7 @@ void core_havoc_insn(Machine *machine, Strand *strand, const IrInsn *insn) {
         machine_write(machine, strand, &insn->args[i], value_fresh(machine), lanes);
     return;
   }
-  int count = destinations(insn);
+  int count = core_destinations(insn);
   for (int i = 0; i < count && i < insn->nargs; i++)
     machine_write(machine, strand, &insn->args[i], value_fresh(machine), lanes);
   if (insn->op == IR_store) havoc_store(machine, strand, insn);
@@ -314,8 +313,14 @@ static bool is_long_host_loop(Machine *machine, int32_t pc) {
   return ++run->visits[pc] > HOST_LOOP_ROUNDS && !region_of(machine, pc)->protocol;
 }
 
+/* Jumps with all lanes; a jump back may pass over rounds of a loop that show nothing new. */
+static MachineStep jump_all(Machine *machine, Strand *strand, const IrInsn *insn) {
+  if (insn->target <= strand->pc && !core_run(machine)->host) core_loop_back(machine, strand);
+  return jump(strand, insn->target);
+}
+
 MachineStep core_branch(Machine *machine, Strand *strand, const IrInsn *insn) {
-  if (insn->guard < 0) return jump(strand, insn->target);
+  if (insn->guard < 0) return jump_all(machine, strand, insn);
   if (is_long_host_loop(machine, strand->pc)) {
     havoc_region(machine, strand, region_of(machine, strand->pc));
     return jump(strand, insn->ipdom);
@@ -331,7 +336,7 @@ MachineStep core_branch(Machine *machine, Strand *strand, const IrInsn *insn) {
     }
     if (core_decide(machine, name, insn)) yes |= unknown;
   }
-  if (yes == strand->mask) return jump(strand, insn->target);
+  if (yes == strand->mask) return jump_all(machine, strand, insn);
   if (yes) core_split(machine, strand, yes, insn->target);
   return jump(strand, strand->pc + 1);
 }

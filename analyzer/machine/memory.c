@@ -197,13 +197,19 @@ static void global_write(Machine *machine, uint64_t address, int width, bool kno
 
 /* ---- locals: cells ---- */
 
-static bool local_read(Machine *machine, const Strand *strand, int lane, uint64_t address,
-                       int width, uint64_t *out) {
+/* A register in flight may be read by its address, too. */
+static void tell_of_read(Machine *machine, Strand *strand, int32_t reg) {
+  protocol_reg_read(machine, strand, &machine->kernel->insns.items[strand->pc], reg);
+}
+
+static bool local_read(Machine *machine, Strand *strand, int lane, uint64_t address, int width,
+                       uint64_t *out) {
   const CoreSession *core = core_session(machine);
   const MachineReg *regs = strand->warp->regs;
   int32_t exact = core_find_cell(machine->session, address, width);
   if (exact >= 0) {
     const MachineReg *reg = &regs[exact];
+    if (reg->watched) tell_of_read(machine, strand, exact);
     *out = reg->lanes ? reg->lanes[lane] : reg->scalar;
     return reg->known >> lane & 1;
   }
@@ -259,6 +265,7 @@ void core_store_lane(Machine *machine, Strand *strand, int lane, MachineAddress 
   if (at.space == IR_SPACE_SHARED) {
     machine_shared_store(machine, at.rank, at.offset, bytes, known, value);
   } else if (at.space == IR_SPACE_LOCAL) {
+    core_run(machine)->local_stores++;
     int32_t reg = core_make_cell(machine->session, at.offset, bytes);
     Value v = {.known = known ? MACHINE_ALL_LANES : 0, .uniform = true, .scalar = value};
     if (reg >= 0) core_write_reg(machine, strand, reg, v, 1u << lane);
@@ -276,6 +283,7 @@ Value core_load(Machine *machine, Strand *strand, Value address, IrSpace space, 
       int32_t exact = core_find_cell(machine->session, at.offset, bytes);
       if (exact >= 0) {
         const MachineReg *reg = &strand->warp->regs[exact];
+        if (reg->watched) tell_of_read(machine, strand, exact);
         return (Value){reg->known, reg->lanes == NULL, reg->scalar, reg->lanes};
       }
     } else {
@@ -304,6 +312,7 @@ void core_store(Machine *machine, Strand *strand, Value address, IrSpace space, 
   if (value_same(address, lanes, &same)) {
     MachineAddress at = machine_address(machine, same, space);
     if (at.space == IR_SPACE_LOCAL) {
+      core_run(machine)->local_stores++;
       int32_t reg = core_make_cell(machine->session, at.offset, bytes);
       if (reg >= 0) core_write_reg(machine, strand, reg, value, lanes);
       return;

@@ -425,6 +425,106 @@ START_TEST(polling_a_word_that_nobody_writes_ends) {
 }
 END_TEST
 
+/* for (i = start; i < bound; i += step) { body } ; `body` emits between compare and step. */
+static void counted_loop(Kernel *k, int32_t i, IrOperand start, IrOperand bound, int64_t step,
+                         void (*body)(Kernel *k, int32_t i, void *user), void *user) {
+  int32_t p = ir_reg(&k->b, IR_TYPE_PRED, NULL);
+  int32_t head = ir_label(&k->b), done = ir_label(&k->b);
+  emit(k, IR_mov, S32, 2, ir_use(i), start);
+  ir_place(&k->b, head);
+  emit(k, IR_setp, S32, 3, ir_use(p), ir_use(i), bound)->sub = IR_CMP_lt;
+  ir_branch(&k->b, done, p, true);
+  body(k, i, user);
+  emit(k, IR_add, S32, 3, ir_use(i), ir_use(i), ir_imm(step));
+  ir_branch(&k->b, head, -1, false);
+  ir_place(&k->b, done);
+}
+
+static void grow_pointer(Kernel *k, int32_t i, void *user) {
+  const int32_t *reg = user; /* pointer, last index seen */
+  emit(k, IR_add, U64, 3, ir_use(reg[0]), ir_use(reg[0]), ir_imm(16));
+  emit(k, IR_mov, S32, 2, ir_use(reg[1]), ir_use(i));
+}
+
+START_TEST(rounds_that_show_nothing_are_computed) {
+  Kernel k;
+  begin(&k);
+  int32_t i = ir_reg(&k.b, S32, NULL), reg[2] = {ir_reg(&k.b, U64, NULL), ir_reg(&k.b, S32, NULL)};
+  emit(&k, IR_mov, U64, 2, ir_use(reg[0]), ir_sreg(IR_SREG_laneid));
+  counted_loop(&k, i, ir_sreg(IR_SREG_tid_x), ir_imm(12800), 128, grow_pointer, reg);
+  run(&k, 64);
+  expect(&k, 1, i, 3, 12800 + 35);
+  expect(&k, 1, reg[0], 3, 3 + 16 * 100);
+  expect(&k, 1, reg[1], 3, 99 * 128 + 35);
+  ck_assert_uint_lt(k.machine->step, 100);
+  end(&k);
+}
+END_TEST
+
+static void flip_phase(Kernel *k, int32_t i, void *user) {
+  int32_t phase = *(const int32_t *)user;
+  (void)i;
+  emit(k, IR_bxor, U32, 3, ir_use(phase), ir_use(phase), ir_imm(1));
+}
+
+START_TEST(rounds_of_a_phase_are_not_guessed) {
+  Kernel k;
+  begin(&k);
+  int32_t i = ir_reg(&k.b, S32, NULL), phase = ir_reg(&k.b, U32, NULL);
+  emit(&k, IR_mov, U32, 2, ir_use(phase), ir_imm(0));
+  counted_loop(&k, i, ir_imm(0), ir_imm(101), 1, flip_phase, &phase);
+  run(&k, 32);
+  expect(&k, 0, i, 0, 101);
+  expect(&k, 0, phase, 0, 1);
+  end(&k);
+}
+END_TEST
+
+static void find_index(Kernel *k, int32_t i, void *user) {
+  int32_t found = *(const int32_t *)user, p = ir_reg(&k->b, IR_TYPE_PRED, NULL);
+  int32_t skip = ir_label(&k->b);
+  emit(k, IR_setp, S32, 3, ir_use(p), ir_use(i), ir_imm(50))->sub = IR_CMP_ne;
+  ir_branch(&k->b, skip, p, false);
+  emit(k, IR_mov, S32, 2, ir_use(found), ir_use(i));
+  ir_place(&k->b, skip);
+}
+
+START_TEST(a_rare_round_is_not_passed_over) {
+  Kernel k;
+  begin(&k);
+  int32_t i = ir_reg(&k.b, S32, NULL), found = ir_reg(&k.b, S32, NULL);
+  emit(&k, IR_mov, S32, 2, ir_use(found), ir_imm(-1));
+  counted_loop(&k, i, ir_imm(0), ir_imm(100), 1, find_index, &found);
+  int32_t copy = alu(&k, IR_add, S32, 2, ir_use(found), ir_imm(0), ir_imm(0));
+  run(&k, 32);
+  expect(&k, 0, copy, 0, 50);
+  end(&k);
+}
+END_TEST
+
+static void fill_array(Kernel *k, int32_t i, void *user) {
+  const uint64_t *array = user;
+  int32_t address = ir_reg(&k->b, U64, NULL);
+  IrInsn *mad =
+      emit(k, IR_madwide, U64, 4, ir_use(address), ir_use(i), ir_imm(4), ir_imm((int64_t)*array));
+  mad->type2 = S32;
+  emit(k, IR_store, S32, 2, ir_use(address), ir_use(i))->space = IR_SPACE_LOCAL;
+}
+
+START_TEST(every_element_of_a_local_array_is_stored) {
+  Kernel k;
+  begin(&k);
+  uint64_t array = ir_local(&k.b, 64 * 4, 4);
+  int32_t i = ir_reg(&k.b, S32, NULL), element = ir_reg(&k.b, S32, NULL);
+  counted_loop(&k, i, ir_imm(0), ir_imm(64), 1, fill_array, &array);
+  emit(&k, IR_load, S32, 2, ir_use(element), ir_imm((int64_t)array + 4 * 30))->space =
+      IR_SPACE_LOCAL;
+  run(&k, 32);
+  expect(&k, 0, element, 0, 30);
+  end(&k);
+}
+END_TEST
+
 START_TEST(special_registers_of_a_cluster) {
   Kernel k;
   begin(&k);
@@ -497,6 +597,10 @@ Suite *test_suite(void) {
   tcase_add_test(tc, converge_waits_for_the_missing_lanes);
   tcase_add_test(tc, lagging_lanes_stay_apart_until_they_must_meet);
   tcase_add_test(tc, polling_a_word_that_nobody_writes_ends);
+  tcase_add_test(tc, rounds_that_show_nothing_are_computed);
+  tcase_add_test(tc, rounds_of_a_phase_are_not_guessed);
+  tcase_add_test(tc, a_rare_round_is_not_passed_over);
+  tcase_add_test(tc, every_element_of_a_local_array_is_stored);
   tcase_add_test(tc, special_registers_of_a_cluster);
   tcase_add_test(tc, assumptions_are_c_expressions);
   suite_add_tcase(suite, tc);
