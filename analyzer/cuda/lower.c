@@ -7,10 +7,12 @@ static void begin(Lower *l, CudaUnit *unit, IrKernel *kernel) {
   *l = (Lower){.unit = unit,
                .clang = unit->clang,
                .arena = unit->arena,
+               .scratch = kc_arena_new(),
                .program = unit->program,
                .kernel = kernel,
                .types = g_hash_table_new(NULL, NULL),
                .callees = g_hash_table_new(NULL, NULL),
+               .declarations = g_hash_table_new(NULL, NULL),
                .globals = g_hash_table_new(NULL, NULL),
                .cells = g_hash_table_new(NULL, NULL),
                .placed_at = -1,
@@ -29,8 +31,10 @@ static void end(Lower *l) {
   g_hash_table_foreach(l->callees, forget_callee, NULL);
   g_hash_table_destroy(l->types);
   g_hash_table_destroy(l->callees);
+  g_hash_table_destroy(l->declarations);
   g_hash_table_destroy(l->globals);
   g_hash_table_destroy(l->cells);
+  kc_arena_free(l->scratch);
 }
 
 /* Scalars are copied into a cell of their own; records stay in parameter space. */
@@ -42,7 +46,7 @@ static void bind_kernel_parameter(Lower *l, AstNode *n, const IrParam *param) {
     IrOperand address = param ? address_of_value(l, lower_load(l, home, type, false)) : home;
     frame_bind(l, l->frame, n->cursor, address_pin(l, address), type->elem);
   } else if (cpp_is_scalar(type)) {
-    IrOperand cell = lower_allocate(l, type, unit_name(l->unit, n->cursor));
+    IrOperand cell = lower_allocate(l, type, declaration_name(l, n->cursor));
     frame_bind(l, l->frame, n->cursor, cell, type);
     lower_here(l, n);
     lower_store_last(l, cell, type, param ? lower_load(l, home, type, false) : home, false);

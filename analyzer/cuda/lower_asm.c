@@ -13,10 +13,10 @@ typedef struct AsmNode {
 
 static AsmNode *assembly(Lower *l, AstNode *n) {
   if (n->assembly) return n->assembly;
-  AsmNode *a = n->assembly = KC_NEW(l->arena, AsmNode);
+  AsmNode *a = n->assembly = KC_NEW(l->scratch, AsmNode);
   a->known = unit_asm(l->unit, n->cursor, &a->parts, &a->why);
   if (!a->known) return a;
-  a->operands = KC_NEW_ARRAY(l->arena, AstNode *, a->parts.operands.count + 1);
+  a->operands = KC_NEW_ARRAY(l->scratch, AstNode *, a->parts.operands.count + 1);
   for (int i = 0; i < a->parts.operands.count; i++)
     a->operands[i] = ast_node(l, a->parts.operands.items[i].expression);
   return a;
@@ -121,7 +121,7 @@ void lower_asm(Lower *l, AstNode *n) {
   }
   int count = a->parts.operands.count;
   PtxAsmOperand *operands = KC_NEW_ARRAY(l->arena, PtxAsmOperand, count + 1);
-  Pending *pending = KC_NEW_ARRAY(l->arena, Pending, count + 1);
+  Pending *pending = KC_NEW_ARRAY(l->scratch, Pending, count + 1);
   bool is_async = writes_registers_later(a->parts.text);
   for (int i = 0; i < count; i++) {
     const char *constraint = a->parts.operands.items[i].constraint;
@@ -140,8 +140,8 @@ void lower_asm(Lower *l, AstNode *n) {
   int before = l->b.labels.count;
   bool read = ptx_lower_asm(&l->b, &statement, l->unit->violations);
   for (int i = before; i < l->b.labels.count; i++) { /* labels made behind our back */
-    KC_PUSH(l->arena, l->label_in_prologue, (uint8_t)l->in_prologue);
-    KC_PUSH(l->arena, l->label_uses, 1);
+    KC_PUSH(l->scratch, l->label_in_prologue, (uint8_t)l->in_prologue);
+    KC_PUSH(l->scratch, l->label_uses, 1);
     if (l->b.labels.items[i] == l->kernel->insns.count) l->placed_at = l->kernel->insns.count;
   }
   if (read)

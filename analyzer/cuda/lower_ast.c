@@ -5,7 +5,7 @@
 #include <string.h>
 
 AstNode *ast_node(Lower *l, CXCursor cursor) {
-  AstNode *n = KC_NEW(l->arena, AstNode);
+  AstNode *n = KC_NEW(l->scratch, AstNode);
   n->cursor = cursor;
   n->kind = l->clang->getCursorKind(cursor);
   n->narguments = -1;
@@ -21,7 +21,7 @@ static CXChildVisitResult collect(CXCursor cursor, CXCursor parent, CXClientData
   (void)parent;
   Collector *collector = data;
   AstNode *n = ast_node(collector->l, cursor);
-  KC_PUSH(collector->l->arena, collector->nodes, n);
+  KC_PUSH(collector->l->scratch, collector->nodes, n);
   return CXChildVisit_Continue;
 }
 
@@ -37,7 +37,7 @@ void ast_expand(Lower *l, AstNode *n) {
   l->clang->visitChildren(n->cursor, collect, &collector);
   n->kids = collector.nodes.items;
   n->nkids = collector.nodes.count;
-  n->parts = KC_NEW_ARRAY(l->arena, AstNode *, n->nkids + 1);
+  n->parts = KC_NEW_ARRAY(l->scratch, AstNode *, n->nkids + 1);
   for (int i = 0; i < n->nkids; i++)
     if (is_part(n->kids[i])) n->parts[n->nparts++] = n->kids[i];
 }
@@ -77,7 +77,7 @@ int ast_arguments(Lower *l, AstNode *n) {
   if (n->narguments < 0) {
     int count = l->clang->Cursor_getNumArguments(n->cursor);
     n->narguments = 0;
-    n->arguments = KC_NEW_ARRAY(l->arena, AstNode *, MAX(count, 0) + 1);
+    n->arguments = KC_NEW_ARRAY(l->scratch, AstNode *, MAX(count, 0) + 1);
     for (int i = 0; i < count; i++) {
       CXCursor argument = l->clang->Cursor_getArgument(n->cursor, (unsigned)i);
       if (!ast_is_null(argument)) n->arguments[n->narguments++] = ast_node(l, argument);
@@ -125,11 +125,43 @@ bool ast_returns_reference(Lower *l, AstNode *n) {
          callee_of(l, d)->result->kind == CPP_REFERENCE;
 }
 
+/* ---- declarations ---- */
+
+Declaration *declaration_of(Lower *l, CXCursor cursor) {
+  Declaration *d = g_hash_table_lookup(l->declarations, ast_key(cursor));
+  if (d) return d;
+  d = KC_NEW(l->scratch, Declaration);
+  d->cursor = cursor;
+  d->name = unit_name(l->unit, cursor);
+  g_hash_table_insert(l->declarations, (gpointer)ast_key(cursor), d);
+  return d;
+}
+
+bool declaration_is_shared(Lower *l, CXCursor variable) {
+  Declaration *d = declaration_of(l, variable);
+  if (d->shared == 0) d->shared = unit_is_shared(l->unit, variable) ? 2 : 1;
+  return d->shared == 2;
+}
+
+bool declaration_constant(Lower *l, CXCursor variable, int64_t *value) {
+  Declaration *d = declaration_of(l, variable);
+  if (!d->constant_known) {
+    d->constant_known = true;
+    d->is_constant = unit_evaluate(l->unit, variable, &d->constant, NULL);
+  }
+  *value = d->constant;
+  return d->is_constant;
+}
+
 AstNode *ast_initializer(Lower *l, CXCursor variable) {
-  CXCursor init = l->clang->Cursor_getVarDeclInitializer(variable);
-  if (ast_is_null(init)) return NULL;
-  AstNode *n = ast_node(l, init);
-  return ast_is_expression(n) ? n : NULL;
+  Declaration *d = declaration_of(l, variable);
+  if (!d->init_known) {
+    d->init_known = true;
+    CXCursor init = l->clang->Cursor_getVarDeclInitializer(variable);
+    AstNode *n = ast_is_null(init) ? NULL : ast_node(l, init);
+    d->init = n && ast_is_expression(n) ? n : NULL;
+  }
+  return d->init;
 }
 
 /* ---- constants and purity ---- */
@@ -153,7 +185,7 @@ static bool is_private_variable(Lower *l, CXCursor d) {
   CXType type = l->clang->getCanonicalType(l->clang->getCursorType(d));
   if (type.kind == CXType_LValueReference || type.kind == CXType_RValueReference) return false;
   if (l->clang->isConstQualifiedType(type)) return true;
-  return l->clang->Cursor_hasVarDeclGlobalStorage(d) == 0 && !unit_is_shared(l->unit, d);
+  return l->clang->Cursor_hasVarDeclGlobalStorage(d) == 0 && !declaration_is_shared(l, d);
 }
 
 static bool parts_pure(Lower *l, AstNode *n) {
@@ -244,7 +276,7 @@ bool ast_constant(Lower *l, AstNode *n, int64_t *value) {
 Callee *callee_of(Lower *l, CXCursor function) {
   Callee *c = g_hash_table_lookup(l->callees, ast_key(function));
   if (c) return c;
-  c = KC_NEW(l->arena, Callee);
+  c = KC_NEW(l->scratch, Callee);
   c->decl = function;
   c->kind = l->clang->getCursorKind(function);
   c->name = unit_name(l->unit, function);
@@ -276,7 +308,7 @@ bool callee_has_body(Lower *l, Callee *c) {
   if (ast_is_null(definition)) return false;
   AstNode *n = ast_node(l, definition);
   ast_expand(l, n);
-  c->params = KC_NEW_ARRAY(l->arena, AstNode *, n->nkids + 1);
+  c->params = KC_NEW_ARRAY(l->scratch, AstNode *, n->nkids + 1);
   for (int i = 0; i < n->nkids; i++) {
     if (n->kids[i]->kind == CXCursor_ParmDecl) c->params[c->nparams++] = n->kids[i];
     if (n->kids[i]->kind == CXCursor_CompoundStmt || n->kids[i]->kind == CXCursor_CXXTryStmt)
@@ -337,5 +369,6 @@ bool callee_is_kernel(Lower *l, Callee *c) {
 }
 
 const char *callee_qualified(Lower *l, Callee *c) {
-  return unit_qualified_name(l->unit, c->decl);
+  if (!c->qualified) c->qualified = unit_qualified_name(l->unit, c->decl);
+  return c->qualified;
 }

@@ -36,9 +36,16 @@ static AstNode *default_in(Lower *l, CXCursor function, int index) {
 /* The default of parameter `index`: of the definition, else of the first declaration, else of the
  * template it comes from (an instantiation shares its pattern's). */
 static AstNode *default_argument(Lower *l, Callee *callee, int index) {
+  if (!callee->defaults) {
+    callee->defaults = KC_NEW_ARRAY(l->scratch, AstNode *, callee->nparams + 1);
+    callee->defaults_known = KC_NEW_ARRAY(l->scratch, bool, callee->nparams + 1);
+  }
+  if (callee->defaults_known[index]) return callee->defaults[index];
   AstNode *found = default_of(l, callee->params[index]->cursor);
   if (!found) found = default_in(l, l->clang->getCanonicalCursor(callee->decl), index);
   if (!found) found = default_in(l, l->clang->getSpecializedCursorTemplate(callee->decl), index);
+  callee->defaults_known[index] = true;
+  callee->defaults[index] = found;
   return found;
 }
 
@@ -63,11 +70,11 @@ static Binding *bind_value(Lower *l, Frame *frame, const Call *call, int index, 
     value.type = type->ir;
     if (lower_is_stable(l, value))
       return frame_bind_value(l, frame, parameter->cursor, value, type);
-    IrOperand cell = lower_allocate(l, type, unit_name(l->unit, parameter->cursor));
+    IrOperand cell = lower_allocate(l, type, declaration_name(l, parameter->cursor));
     lower_store_last(l, cell, type, value, false);
     return frame_bind(l, frame, parameter->cursor, cell, type);
   }
-  IrOperand address = lower_allocate(l, type, unit_name(l->unit, parameter->cursor));
+  IrOperand address = lower_allocate(l, type, declaration_name(l, parameter->cursor));
   if (given) lower_init(l, address, type, given);
   return frame_bind(l, frame, parameter->cursor, address, type);
 }
@@ -104,7 +111,7 @@ void lower_closure_copied(Lower *l, IrOperand to, IrOperand from, const CppType 
     Closure copy = l->closures.items[i];
     if (copy.address < begin || copy.address >= end) continue;
     copy.address = (uint64_t)to.value + (copy.address - begin);
-    KC_PUSH(l->arena, l->closures, copy);
+    KC_PUSH(l->scratch, l->closures, copy);
   }
 }
 
@@ -137,7 +144,7 @@ static void capture_init(Lower *l, Frame *overlay, CXCursor variable) {
     frame_bind(l, overlay, variable, address, type->elem);
     return;
   }
-  IrOperand address = lower_allocate(l, type, unit_name(l->unit, variable));
+  IrOperand address = lower_allocate(l, type, declaration_name(l, variable));
   if (init) lower_init(l, address, type, init);
   frame_bind(l, overlay, variable, address, type);
 }
@@ -147,7 +154,7 @@ static void capture_copy(Lower *l, Frame *overlay, CXCursor variable) {
   if (!from || from->address.kind == IR_OPD_NONE) return;
   IrOperand source = from->address;
   const CppType *type = from->type;
-  IrOperand address = lower_allocate(l, type, unit_name(l->unit, variable));
+  IrOperand address = lower_allocate(l, type, declaration_name(l, variable));
   lower_copy(l, address, source, type);
   frame_bind(l, overlay, variable, address, type);
 }
@@ -173,7 +180,7 @@ IrOperand lower_lambda(Lower *l, AstNode *n, IrOperand address) {
   Closure closure = {.address = address_is_local(address) ? (uint64_t)address.value : 0,
                      .key = type->key,
                      .frame = overlay};
-  KC_PUSH(l->arena, l->closures, closure);
+  KC_PUSH(l->scratch, l->closures, closure);
   return address;
 }
 
@@ -240,8 +247,8 @@ IrOperand lower_inline(Lower *l, const Call *call, const CppType *constructed) {
     frame->self_origin = call->object_node;
     frame->self_frame = l->frame;
   }
-  lower_position(l);
-  frame->call_where = l->b.where;
+  frame->call = l->here;
+  int closures = l->closures.count;
   for (int i = 0; i < callee->nparams; i++)
     bind_parameter(l, frame, call, i);
   for (int i = callee->nparams; i < call->nargs; i++)
@@ -260,7 +267,9 @@ IrOperand lower_inline(Lower *l, const Call *call, const CppType *constructed) {
   callee->active--;
   l->frame = caller;
   l->here = here;
-  return result_of(l, frame);
+  IrOperand result = result_of(l, frame);
+  frame_done(l, frame, closures);
+  return result;
 }
 
 /* ---- the callee of an expression ---- */
@@ -387,10 +396,12 @@ static bool calls_a_result(Lower *l, AstNode *n) {
   AstNode *function = ast_part(l, n, 0);
   while (function && function->kind != CXCursor_CallExpr) {
     ast_expand(l, function);
-    if (function->nparts != 1) return false;
+    if (function->nparts != 1 || function->kind == CXCursor_MemberRefExpr) return false;
     function = ast_last(l, function);
   }
-  return function && ast_type(l, function)->kind == CPP_POINTER;
+  if (!function) return false;
+  const CppType *type = ast_type(l, function);
+  return type->kind == CPP_POINTER && type->elem->kind == CPP_FUNCTION;
 }
 
 IrOperand lower_call(Lower *l, AstNode *n) {

@@ -4,7 +4,7 @@
 static void keep_for_cleanup(Lower *l, IrOperand address, const CppType *type) {
   if (!cpp_needs_cleanup(l, type)) return;
   Cleanup cleanup = {address, type};
-  KC_PUSH(l->arena, l->frame->cleanups, cleanup);
+  KC_PUSH(l->scratch, l->frame->cleanups, cleanup);
 }
 
 static void set_origin(Lower *l, Binding *binding, AstNode *init) {
@@ -38,20 +38,20 @@ static bool value_variable(Lower *l, CXCursor variable, const CppType *type, Ast
   IrOperand value = lower_value_as(l, init, type);
   if (type->kind == CPP_POINTER) lower_name_dynamic(l, variable, value, type->elem);
   if (ir_is_unknown(value) || !lower_is_stable(l, value)) {
-    IrOperand address = lower_allocate(l, type, unit_name(l->unit, variable));
+    IrOperand address = lower_allocate(l, type, declaration_name(l, variable));
     set_origin(l, frame_bind(l, l->frame, variable, address, type), init);
     lower_store_last(l, address, type, value, false);
     return true;
   }
   if (value.kind == IR_OPD_REG && !l->kernel->regs.items[value.id].name)
-    l->kernel->regs.items[value.id].name = unit_name(l->unit, variable);
+    l->kernel->regs.items[value.id].name = declaration_name(l, variable);
   value.type = type->ir;
   set_origin(l, frame_bind_value(l, l->frame, variable, value, type), init);
   return true;
 }
 
 static void object_variable(Lower *l, CXCursor variable, const CppType *type, AstNode *init) {
-  IrOperand address = lower_allocate(l, type, unit_name(l->unit, variable));
+  IrOperand address = lower_allocate(l, type, declaration_name(l, variable));
   Binding *binding = frame_bind(l, l->frame, variable, address, type);
   set_origin(l, binding, init);
   if (init && is_function_pointer(type)) binding->function = lower_function_value(l, init);
@@ -71,7 +71,7 @@ void lower_local_variable(Lower *l, AstNode *n) {
   CXCursor variable = n->cursor;
   const CppType *type = ast_type(l, n);
   int64_t value;
-  if (unit_is_shared(l->unit, variable)) {
+  if (declaration_is_shared(l, variable)) {
     lower_shared_variable(l, variable);
     return;
   }
@@ -79,7 +79,7 @@ void lower_local_variable(Lower *l, AstNode *n) {
   AstNode *init = ast_initializer(l, variable);
   if (type->kind == CPP_REFERENCE) {
     reference_variable(l, variable, type, init);
-  } else if (type->kind == CPP_INT && unit_evaluate(l->unit, variable, &value, NULL)) {
+  } else if (type->kind == CPP_INT && declaration_constant(l, variable, &value)) {
     frame_bind_value(l, l->frame, variable, lower_constant(value, type->ir), type);
   } else if (is_function_pointer(type) || !value_variable(l, variable, type, init)) {
     object_variable(l, variable, type, init);
@@ -103,7 +103,7 @@ static void add_element(Lower *l, Elements *elements, IrOperand address, const C
     element.address = address_pin(l, address_of_value(l, lower_load(l, address, type, false)));
     element.type = type->elem;
   }
-  KC_PUSH(l->arena, *elements, element);
+  KC_PUSH(l->scratch, *elements, element);
 }
 
 /* The types that the names of a binding have, in order. */
@@ -216,7 +216,7 @@ static bool is_binding(const AstNode *n) {
 }
 
 static Wanted wanted_types(Lower *l, AstNode *n) {
-  Wanted wanted = {KC_NEW_ARRAY(l->arena, const CppType *, n->nparts + 1), 0};
+  Wanted wanted = {KC_NEW_ARRAY(l->scratch, const CppType *, n->nparts + 1), 0};
   for (int i = 0; i < n->nparts; i++)
     if (is_binding(n->parts[i])) wanted.items[wanted.count++] = ast_type(l, n->parts[i]);
   return wanted;

@@ -11,19 +11,18 @@ AstNode *lower_here(Lower *l, AstNode *n) {
   return before;
 }
 
-void lower_position(Lower *l) {
-  AstNode *n = l->here;
-  uint32_t outer = l->frame ? l->frame->call_where : 0;
-  if (!n) {
-    l->b.where = outer;
-    return;
-  }
+uint32_t lower_where(Lower *l, AstNode *n, Frame *frame) {
+  uint32_t outer = frame_where(l, frame);
+  if (!n) return outer;
   if (n->where == 0 || n->where_outer != outer) {
-    n->where =
-        source_stack(&l->program->sources, n->range, outer, l->frame ? l->frame->name : NULL);
+    n->where = source_stack(&l->program->sources, n->range, outer, frame ? frame->name : NULL);
     n->where_outer = outer;
   }
-  l->b.where = n->where;
+  return n->where;
+}
+
+void lower_position(Lower *l) {
+  l->b.where = lower_where(l, l->here, l->frame);
 }
 
 /* ---- instructions ---- */
@@ -262,8 +261,8 @@ IrOperand lower_convert(Lower *l, IrOperand value, const CppType *from, const Cp
 
 int32_t lower_label(Lower *l) {
   int32_t label = ir_label(&l->b);
-  KC_PUSH(l->arena, l->label_in_prologue, (uint8_t)l->in_prologue);
-  KC_PUSH(l->arena, l->label_uses, 0);
+  KC_PUSH(l->scratch, l->label_in_prologue, (uint8_t)l->in_prologue);
+  KC_PUSH(l->scratch, l->label_uses, 0);
   return label;
 }
 

@@ -23,8 +23,7 @@ static int array_dimensions(const CppType *type) {
 }
 
 /* The `= value` of a member's declaration, or NULL. */
-static AstNode *member_initializer(Lower *l, const CppField *field) {
-  if (field->is_base) return NULL;
+static AstNode *find_initializer(Lower *l, const CppField *field) {
   AstNode *n = ast_node(l, field->decl), *last = NULL;
   ast_expand(l, n);
   int expressions = 0;
@@ -38,6 +37,16 @@ static AstNode *member_initializer(Lower *l, const CppField *field) {
   return expressions > others ? last : NULL;
 }
 
+static AstNode *member_initializer(Lower *l, const CppField *field) {
+  CppField *f = (CppField *)field;
+  if (f->is_base) return NULL;
+  if (!f->init_known) {
+    f->init_known = true;
+    f->init = find_initializer(l, f);
+  }
+  return f->init;
+}
+
 /* Runs inside the object: a member's initialiser may name other members. */
 static void default_member(Lower *l, IrOperand record, const CppType *type, const CppField *field,
                            bool zero) {
@@ -48,7 +57,9 @@ static void default_member(Lower *l, IrOperand record, const CppType *type, cons
     return; /* bit-fields were zeroed with the record */
   }
   Frame *frame = frame_new(l, l->frame, l->frame->callee);
-  frame->call_where = l->frame->call_where;
+  frame->call = l->frame->call;
+  frame->caller = l->frame->caller;
+  int closures = l->closures.count;
   frame->has_self = true;
   frame->self = record;
   frame->self_type = type;
@@ -59,6 +70,7 @@ static void default_member(Lower *l, IrOperand record, const CppType *type, cons
   else
     lower_init(l, address, field->type, init);
   l->frame = outer;
+  frame_done(l, frame, closures);
 }
 
 /* Bit-fields share words: what is not written must not make the written ones unknown. */

@@ -64,6 +64,8 @@ typedef struct CppField {
   const void *key; /* of the FieldDecl */
   uint64_t offset; /* bytes; of a bit-field: of the byte that holds its first bit */
   bool is_base;
+  bool init_known;
+  AstNode *init;       /* `= value` of its declaration; lower_init.c */
   int bit_width;       /* 0: no bit-field */
   uint64_t bit_offset; /* of a bit-field: from the start of the record */
 } CppField;
@@ -92,7 +94,9 @@ struct CppType {
   bool leaves_known;
   KC_VEC(CppLeaf) leaves; /* cpp_leaves() */
   int overlay;            /* 0 unknown, 1 no, 2 has unions or bit-fields */
-  int cleanup;            /* 0 unknown, 1 no, 2 has a destructor that does something */
+  bool special_known[2];
+  CXCursor special[2]; /* default constructor, destructor; cpp_special_member() */
+  int cleanup;         /* 0 unknown, 1 no, 2 has a destructor that does something */
 };
 
 const CppType *cpp_type(Lower *l, CXType type);
@@ -206,6 +210,27 @@ static inline bool ast_is_null(CXCursor cursor) {
   return unit_is_null(cursor);
 }
 
+/* What is asked of one variable or parameter again and again. */
+typedef struct Declaration {
+  CXCursor cursor;
+  const char *name;
+  bool init_known, constant_known;
+  AstNode *init;    /* NULL: none */
+  int8_t shared;    /* 0 unknown, 1 no, 2 __shared__ */
+  int8_t special;   /* 0 unknown, 1 no, 2 threadIdx and its like */
+  bool is_constant; /* its value is known to clang */
+  int64_t constant;
+  int first_special; /* IrSpecial of .x */
+} Declaration;
+
+Declaration *declaration_of(Lower *l, CXCursor cursor);
+bool declaration_is_shared(Lower *l, CXCursor variable);
+/* The value of a const or constexpr variable. */
+bool declaration_constant(Lower *l, CXCursor variable, int64_t *value);
+static inline const char *declaration_name(Lower *l, CXCursor cursor) {
+  return declaration_of(l, cursor)->name;
+}
+
 /* ---- callees ---- */
 
 typedef struct LowerBuiltin LowerBuiltin;
@@ -221,9 +246,12 @@ struct Callee {
   AstNode *body;
   AstNode **params;
   int nparams;
-  GHashTable *written; /* variables with a use that is not reading; callee_only_reads() */
-  int returns;         /* return statements of the body, nested lambdas not counted */
-  bool tail_return;    /* the only return statement is the last statement */
+  AstNode **defaults; /* arguments left out, by parameter; NULL until asked */
+  bool *defaults_known;
+  const char *qualified; /* callee_qualified() */
+  GHashTable *written;   /* variables with a use that is not reading; callee_only_reads() */
+  int returns;           /* return statements of the body, nested lambdas not counted */
+  bool tail_return;      /* the only return statement is the last statement */
   bool builtin_known;
   const LowerBuiltin *builtin;
   int system; /* 0 unknown, 1 no, 2 declared by CUDA or the compiler */
@@ -292,6 +320,7 @@ struct Frame {
   IrOperand return_slot;   /* address */
   IrOperand return_result; /* direct: value or address */
   const CppType *return_type;
+  AstNode *call;       /* what called it; NULL: the function that is lowered */
   uint32_t call_where; /* stack of the call site */
   KC_VEC(LoopTarget) loops;
   KC_VEC(GotoLabel) labels;
@@ -311,14 +340,17 @@ typedef struct Closure {
 struct Lower {
   CudaUnit *unit;
   const Clang *clang;
-  KcArena *arena;
+  KcArena *arena;   /* of the program: what the IR refers to */
+  KcArena *scratch; /* nodes, types, frames: gone when the function is lowered */
   IrProgram *program;
   IrKernel *kernel;
   IrBuilder b;
   Frame *frame;
+  Frame *free_frames;        /* linked by scope */
   AstNode *here;             /* position of what is emitted now */
   GHashTable *types;         /* QualType -> CppType */
   GHashTable *callees;       /* declaration -> Callee */
+  GHashTable *declarations;  /* declaration -> Declaration */
   GHashTable *globals;       /* declaration -> Binding */
   GHashTable *cells;         /* local address -> width that a cell has there, -1 none may */
   KC_VEC(uint64_t) overlays; /* start, end of local ranges that are no cells; ascending */
@@ -340,6 +372,8 @@ struct Lower {
 
 /* Sets the position for what follows; returns the one before, for lower_back. */
 AstNode *lower_here(Lower *l, AstNode *n);
+/* Source stack of a node (may be NULL) of the function that `frame` is the activation of. */
+uint32_t lower_where(Lower *l, AstNode *n, Frame *frame);
 void lower_position(Lower *l); /* b->where for `here` */
 IrInsn *lower_emit(Lower *l, IrOp op, IrType type, const IrOperand *args, int nargs);
 IrInsn *lower_event(Lower *l, IrEvent event, const IrOperand *args, int nargs, uint64_t flags);
@@ -407,6 +441,10 @@ void lower_forget(Lower *l, IrOperand address, const CppType *type);
 /* ---- variables (lower_object.c) ---- */
 
 Frame *frame_new(Lower *l, Frame *scope, Callee *callee);
+/* Gives a frame back, unless a lambda was made since there were `closures`. */
+void frame_done(Lower *l, Frame *frame, int closures);
+/* Source stack of the call. */
+uint32_t frame_where(Lower *l, Frame *frame);
 Binding *frame_bind(Lower *l, Frame *frame, CXCursor declaration, IrOperand address,
                     const CppType *type);
 /* Binds a scalar that never changes to its value. */

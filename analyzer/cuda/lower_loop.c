@@ -6,7 +6,7 @@
 static void loop_body(Lower *l, AstNode *body, int32_t break_label, int32_t continue_label) {
   Frame *frame = l->frame;
   LoopTarget target = {break_label, continue_label, frame->cleanups.count};
-  KC_PUSH(l->arena, frame->loops, target);
+  KC_PUSH(l->scratch, frame->loops, target);
   if (body) lower_statement(l, body);
   frame->loops.count--;
 }
@@ -247,7 +247,7 @@ static void range_loop(Lower *l, AstNode *n) {
   if (type->kind == CPP_REFERENCE) {
     frame_bind(l, l->frame, variable->cursor, address_pin(l, at), type->elem);
   } else {
-    IrOperand copy = lower_allocate(l, type, unit_name(l->unit, variable->cursor));
+    IrOperand copy = lower_allocate(l, type, declaration_name(l, variable->cursor));
     frame_bind(l, l->frame, variable->cursor, copy, type);
     lower_copy(l, copy, at, type);
   }
@@ -276,7 +276,7 @@ static void collect_cases(Lower *l, AstNode *n, AstNode **fallback) {
   if (n->kind == CXCursor_SwitchStmt || ast_is_expression(n)) return;
   if (n->kind == CXCursor_CaseStmt || n->kind == CXCursor_DefaultStmt) {
     CaseLabel label = {n, lower_label(l)};
-    KC_PUSH(l->arena, l->frame->cases, label);
+    KC_PUSH(l->scratch, l->frame->cases, label);
     if (n->kind == CXCursor_DefaultStmt) *fallback = n;
   }
   for (int i = 0; i < n->nparts; i++)

@@ -37,7 +37,7 @@ IrOperand address_of_value(Lower *l, IrOperand pointer) {
 
 static void pin(Lower *l, int32_t reg) {
   while (l->pinned.count <= reg)
-    KC_PUSH(l->arena, l->pinned, 0);
+    KC_PUSH(l->scratch, l->pinned, 0);
   l->pinned.items[reg] = 1;
 }
 
@@ -88,8 +88,8 @@ IrOperand lower_allocate(Lower *l, const CppType *type, const char *name) {
     lower_havoc(l, true, "local objects are larger than the local address space");
   }
   if (cpp_has_overlay(l, type)) {
-    KC_PUSH(l->arena, l->overlays, address);
-    KC_PUSH(l->arena, l->overlays, address + type->bytes);
+    KC_PUSH(l->scratch, l->overlays, address);
+    KC_PUSH(l->scratch, l->overlays, address + type->bytes);
   }
   IrOperand result = ir_imm((int64_t)address);
   result.type = IR_TYPE_U(8);

@@ -9,13 +9,37 @@
 /* ---- frames ---- */
 
 Frame *frame_new(Lower *l, Frame *scope, Callee *callee) {
-  Frame *f = KC_NEW(l->arena, Frame);
+  Frame *f = l->free_frames;
+  if (f) { /* keeps the storage of its lists */
+    l->free_frames = f->scope;
+    Frame empty = {.bindings = f->bindings,
+                   .loops = f->loops,
+                   .labels = f->labels,
+                   .cleanups = f->cleanups,
+                   .cases = f->cases};
+    *f = empty;
+    f->bindings.count = f->loops.count = f->labels.count = f->cleanups.count = f->cases.count = 0;
+  } else {
+    f = KC_NEW(l->scratch, Frame);
+  }
   f->scope = scope;
   f->caller = l->frame;
   f->callee = callee;
   f->name = callee ? callee->name : NULL;
   f->return_label = -1;
   return f;
+}
+
+void frame_done(Lower *l, Frame *frame, int closures) {
+  if (l->closures.count != closures) return; /* a lambda may still look into it */
+  frame->scope = l->free_frames;
+  l->free_frames = frame;
+}
+
+uint32_t frame_where(Lower *l, Frame *frame) {
+  if (!frame || !frame->call) return 0;
+  if (frame->call_where == 0) frame->call_where = lower_where(l, frame->call, frame->caller);
+  return frame->call_where;
 }
 
 Binding *frame_bind(Lower *l, Frame *frame, CXCursor declaration, IrOperand address,
@@ -27,7 +51,7 @@ Binding *frame_bind(Lower *l, Frame *frame, CXCursor declaration, IrOperand addr
       frame->bindings.items[i] = binding;
       return &frame->bindings.items[i];
     }
-  KC_PUSH(l->arena, frame->bindings, binding);
+  KC_PUSH(l->scratch, frame->bindings, binding);
   return &frame->bindings.items[frame->bindings.count - 1];
 }
 
@@ -131,7 +155,7 @@ static uint32_t declaration_where(Lower *l, CXCursor declaration) {
 
 static Binding *global_binding(Lower *l, CXCursor variable, IrOperand address,
                                const CppType *type) {
-  Binding *binding = KC_NEW(l->arena, Binding);
+  Binding *binding = KC_NEW(l->scratch, Binding);
   binding->key = ast_key(l->clang->getCanonicalCursor(variable));
   binding->address = address;
   binding->type = type;
@@ -142,7 +166,7 @@ static Binding *global_binding(Lower *l, CXCursor variable, IrOperand address,
 static int32_t dynamic_object(Lower *l, CXCursor variable, const CppType *type) {
   uint32_t align = MAX(unit_alignment(l->unit, variable), type->align);
   if (l->dynamic_shared < 0) {
-    IrObject object = {.name = unit_name(l->unit, variable),
+    IrObject object = {.name = declaration_name(l, variable),
                        .space = IR_SPACE_SHARED,
                        .dynamic = true,
                        .align = align,
@@ -163,7 +187,7 @@ Binding *lower_shared_variable(Lower *l, CXCursor variable) {
     int32_t id = dynamic_object(l, variable, type);
     return global_binding(l, variable, ir_object_address(id, 0), type);
   }
-  IrObject object = {.name = unit_name(l->unit, variable),
+  IrObject object = {.name = declaration_name(l, variable),
                      .space = IR_SPACE_SHARED,
                      .bytes = type->bytes,
                      .align = MAX(unit_alignment(l->unit, variable), type->align),
@@ -179,7 +203,7 @@ void lower_name_dynamic(Lower *l, CXCursor variable, IrOperand address, const Cp
   if (!object->dynamic || address.value < 0) return;
   for (int i = 0; i < object->fields.count; i++)
     if (object->fields.items[i].offset >= (uint64_t)address.value) return; /* named already */
-  add_fields(l, object, unit_name(l->unit, variable), pointee, (uint64_t)address.value,
+  add_fields(l, object, declaration_name(l, variable), pointee, (uint64_t)address.value,
              l->clang->getNullCursor());
 }
 
@@ -235,7 +259,7 @@ static bool is_const(Lower *l, CXType type) {
 }
 
 static Binding *constant_object(Lower *l, CXCursor variable, const CppType *type) {
-  IrOperand address = lower_allocate(l, type, unit_name(l->unit, variable));
+  IrOperand address = lower_allocate(l, type, declaration_name(l, variable));
   Binding *binding = global_binding(l, variable, address, type);
   AstNode *init = ast_initializer(l, variable);
   Suspended s = prologue_begin(l);
@@ -258,7 +282,7 @@ static Binding *reference_variable(Lower *l, CXCursor variable, const CppType *t
 static Binding *global_object(Lower *l, CXCursor variable, const CppType *type) {
   bool constant = unit_has_attr(l->unit, variable, CXCursor_CUDAConstantAttr);
   l->global_top = (l->global_top + 255) / 256 * 256;
-  IrObject object = {.name = unit_name(l->unit, variable),
+  IrObject object = {.name = declaration_name(l, variable),
                      .space = constant ? IR_SPACE_CONST : IR_SPACE_GLOBAL,
                      .read_only = constant,
                      .address = IR_GLOBAL_BASE + l->global_top,
@@ -285,13 +309,17 @@ static const struct {
 
 bool lower_is_special_variable(Lower *l, CXCursor variable, int *first) {
   if (variable.kind != CXCursor_VarDecl) return false;
-  const char *name = unit_name(l->unit, variable);
-  for (size_t i = 0; i < G_N_ELEMENTS(SPECIAL_VARIABLES); i++) {
-    if (strcmp(SPECIAL_VARIABLES[i].name, name) != 0) continue;
-    *first = (int)SPECIAL_VARIABLES[i].first;
-    return unit_is_builtin(l->unit, variable);
+  Declaration *d = declaration_of(l, variable);
+  if (d->special == 0) {
+    d->special = 1;
+    for (size_t i = 0; i < G_N_ELEMENTS(SPECIAL_VARIABLES); i++) {
+      if (strcmp(SPECIAL_VARIABLES[i].name, d->name) != 0) continue;
+      d->first_special = (int)SPECIAL_VARIABLES[i].first;
+      if (unit_is_builtin(l->unit, variable)) d->special = 2;
+    }
   }
-  return false;
+  *first = d->first_special;
+  return d->special == 2;
 }
 
 static Binding *special_object(Lower *l, CXCursor variable, const CppType *type, int first) {
@@ -314,7 +342,7 @@ bool lower_special(Lower *l, AstNode *member, IrOperand *out) {
   if (base->kind != CXCursor_DeclRefExpr ||
       !lower_is_special_variable(l, ast_reference(l, base), &first))
     return false;
-  const char *name = unit_name(l->unit, ast_reference(l, member));
+  const char *name = declaration_name(l, ast_reference(l, member));
   if (name[0] < 'x' || name[0] > 'z' || name[1]) return false;
   *out = ir_sreg((IrSpecial)(first + (name[0] - 'x')));
   out->type = IR_TYPE_U(4);
@@ -326,13 +354,13 @@ bool lower_special(Lower *l, AstNode *member, IrOperand *out) {
 static Binding *global_variable(Lower *l, CXCursor variable) {
   CXCursor definition = l->clang->getCursorDefinition(variable);
   if (!ast_is_null(definition)) variable = definition;
-  if (unit_is_shared(l->unit, variable)) return lower_shared_variable(l, variable);
+  if (declaration_is_shared(l, variable)) return lower_shared_variable(l, variable);
   const CppType *type = cpp_cursor_type(l, variable);
   int first;
   if (lower_is_special_variable(l, variable, &first))
     return special_object(l, variable, type, first);
   int64_t value;
-  if (type->kind == CPP_INT && unit_evaluate(l->unit, variable, &value, NULL)) {
+  if (type->kind == CPP_INT && declaration_constant(l, variable, &value)) {
     Binding *binding = global_binding(l, variable, (IrOperand){.kind = IR_OPD_NONE}, type);
     binding->value = lower_constant(value, type->ir);
     return binding;

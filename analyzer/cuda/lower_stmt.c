@@ -135,7 +135,7 @@ static GotoLabel *goto_label(Lower *l, CXCursor statement) {
   for (int i = 0; i < frame->labels.count; i++)
     if (frame->labels.items[i].key == key) return &frame->labels.items[i];
   GotoLabel entry = {key, lower_label(l), false};
-  KC_PUSH(l->arena, frame->labels, entry);
+  KC_PUSH(l->scratch, frame->labels, entry);
   return &frame->labels.items[frame->labels.count - 1];
 }
 

@@ -144,7 +144,7 @@ const CppType *cpp_type(Lower *l, CXType type) {
   CXType plain = l->clang->getUnqualifiedType(l->clang->getCanonicalType(type));
   found = plain.data[0] ? g_hash_table_lookup(l->types, plain.data[0]) : NULL;
   if (!found) {
-    found = KC_NEW(l->arena, CppType);
+    found = KC_NEW(l->scratch, CppType);
     found->type = plain;
     found->align = 1;
     if (plain.data[0]) g_hash_table_insert(l->types, plain.data[0], found);
@@ -162,7 +162,7 @@ const CppType *cpp_scalar(Lower *l, CXTypeKind kind) {
   gpointer key = GINT_TO_POINTER(kind); /* no QualType is that small */
   CppType *found = g_hash_table_lookup(l->types, key);
   if (found) return found;
-  found = KC_NEW(l->arena, CppType);
+  found = KC_NEW(l->scratch, CppType);
   found->type.kind = kind;
   if (kind == CXType_Void) found->kind = CPP_VOID;
   integer_type(kind, found);
@@ -174,7 +174,7 @@ const CppType *cpp_scalar(Lower *l, CXTypeKind kind) {
 const CppType *cpp_decayed(Lower *l, const CppType *array) {
   CppType *t = (CppType *)array;
   if (!t->decayed) {
-    t->decayed = KC_NEW(l->arena, CppType);
+    t->decayed = KC_NEW(l->scratch, CppType);
     *t->decayed = (CppType){.kind = CPP_POINTER,
                             .ir = IR_TYPE_U(8),
                             .bytes = 8,
@@ -214,7 +214,7 @@ static void add_base(Layout *layout, CXCursor base) {
     layout->next_base = offset + type->bytes;
   }
   CppField field = {.type = type, .decl = base, .offset = offset, .is_base = true};
-  KC_PUSH(l->arena, layout->record->fields, field);
+  KC_PUSH(l->scratch, layout->record->fields, field);
 }
 
 static CXVisitorResult visit_base(CXCursor cursor, CXClientData data) {
@@ -241,7 +241,7 @@ static CXVisitorResult visit_field(CXCursor cursor, CXClientData data) {
     int width = l->clang->getFieldDeclBitWidth(cursor);
     field.bit_width = width > 0 ? width : 1;
   }
-  KC_PUSH(l->arena, layout->record->fields, field);
+  KC_PUSH(l->scratch, layout->record->fields, field);
   return CXVisit_Continue;
 }
 
@@ -264,7 +264,7 @@ static bool add_leaf(Lower *l, CppType *t, uint64_t offset, const CppType *leaf)
   for (int i = t->leaves.count - 1; i >= 0 && t->leaves.items[i].offset >= offset; i--)
     if (t->leaves.items[i].offset == offset) return true; /* unions: the first member */
   CppLeaf entry = {offset, leaf};
-  KC_PUSH(l->arena, t->leaves, entry);
+  KC_PUSH(l->scratch, t->leaves, entry);
   return true;
 }
 
@@ -400,8 +400,14 @@ static CXCursor find_member(Lower *l, const CppType *record, MemberSearch *searc
 }
 
 CXCursor cpp_special_member(Lower *l, const CppType *record, CXCursorKind kind) {
-  MemberSearch search = {.l = l, .kind = kind, .like = l->clang->getNullCursor()};
-  return find_member(l, record, &search);
+  CppType *t = (CppType *)record;
+  int which = kind == CXCursor_Destructor;
+  if (!t->special_known[which]) {
+    MemberSearch search = {.l = l, .kind = kind, .like = l->clang->getNullCursor()};
+    t->special_known[which] = true;
+    t->special[which] = find_member(l, record, &search);
+  }
+  return t->special[which];
 }
 
 CXCursor cpp_constructor_like(Lower *l, const CppType *record, CXCursor constructor) {

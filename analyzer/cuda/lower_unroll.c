@@ -121,6 +121,5 @@ bool lower_induction(Lower *l, const ForParts *parts, Induction *out) {
   *out = (Induction){0};
   return parts->body && parts->condition && !parts->variable &&
          loop_variable(l, parts->init, out) && loop_step(l, parts->increment, out) &&
-         body_allows(l, parts->body, NULL, out->variable) && ast_pure(l, parts->condition) &&
-         count_trips(l, parts->condition, out);
+         body_allows(l, parts->body, NULL, out->variable) && count_trips(l, parts->condition, out);
 }
