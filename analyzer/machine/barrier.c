@@ -8,6 +8,8 @@
 #include "machine/cause.h"
 #include "machine/timeline.h"
 
+#include <string.h>
+
 typedef struct BarrierOp {
   const IrInsn *insn;
   int64_t id, count; /* count: threads that complete it */
@@ -48,6 +50,7 @@ static void complete_generation(Machine *machine, NamedBarrier *bar) {
   bar->last_warps = bar->warps;
   bar->last_count = bar->expected;
   bar->warps = 0;
+  memset(bar->lanes, 0, sizeof bar->lanes);
   bar->arrived = 0;
   bar->expected = -1;
   bar->first = NULL;
@@ -138,7 +141,7 @@ static void check_generation(Machine *machine, Strand *strand, const BarrierOp *
   if (v && bar->first)
     ir_violation_related(machine->violations, v, bar->first->where, "%s arrived here",
                          kc_printf(machine->arena, "warp %d", bar->first_warp));
-  if (bar->warps & warp_bit(strand->warp)) {
+  if (bar->lanes[strand->warp->id & 31] & strand->active) {
     v = blame(machine,
               &(Blame){.kind = "barrier-arrive-overrun",
                        .check = MACHINE_CHECK_PHASE,
@@ -195,6 +198,7 @@ static void arrive(Machine *machine, Strand *strand, const BarrierOp *op, NamedB
                   : whole             ? 32
                                       : lane_count(strand->active);
   bar->warps |= warp_bit(strand->warp);
+  bar->lanes[strand->warp->id & 31] |= strand->active;
   if (!op->explicit_count) ws->barriers = (uint64_t)bar->generation + 1;
   lanes_release(&p->clocks, &ws->lanes, strand->active, bar->current);
   if (op->waits) bar->last_sync = op->insn;

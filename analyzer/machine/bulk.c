@@ -462,7 +462,7 @@ static MachineStep async_store(Machine *machine, Strand *strand, const IrInsn *i
       finish_unknown_copy(machine, strand, insn, to.known);
       continue;
     }
-    if (to.rank == strand->warp->cta->rank)
+    if (insn->event == IR_EV_red_async && to.rank == strand->warp->cta->rank)
       machine_violation(machine, MACHINE_CHECK_ALWAYS, insn, "cluster-dsmem-unmapped-address",
                         "%s to %s in the executing CTA: its target is another CTA of the cluster "
                         "(mapa)",

@@ -39,7 +39,6 @@ void finish_remote(Machine *machine, Strand *strand, uint32_t lanes, int rank, c
                         "that it has started",
                         machine_who(machine, strand), rank);
   }
-  if (!arrive && write) ws->narrow_stores |= UINT32_C(1) << rank;
   for (int i = p->remotes.count - 1; i >= 0; i--) {
     RemoteUse *r = &p->remotes.items[i];
     if (r->insn != insn || r->warp != (uint32_t)strand->warp->index || r->rank != rank) continue;

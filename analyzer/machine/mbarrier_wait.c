@@ -59,6 +59,9 @@ static int split(Machine *machine, Strand *strand, const Wait *wait, WaitPart pa
     uint64_t value;
     bool known;
     if (!bar) {
+      if (!at.known)
+        machine_switch_off(machine, MACHINE_CHECK_RACE, wait->insn,
+                           "%s on an mbarrier whose address is not known", wait->what);
       parts[n++] = (WaitPart){at.lanes, NULL, -1, true};
       continue;
     }

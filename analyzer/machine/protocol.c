@@ -231,8 +231,9 @@ static void touch_shared(Machine *machine, Strand *strand, const IrInsn *insn,
     int lane = spread && (lanes & (lanes - 1)) == 0 ? first_lane(lanes) : -1;
     race_touch(races, strand, record, lane, rank, offset, access->bytes);
     if (write) mbarrier_overwritten(machine, strand, insn, rank, offset, access->bytes);
-    if (rank != strand->warp->cta->rank)
-      finish_remote(machine, strand, lanes, rank, insn, false, write);
+    if (rank == strand->warp->cta->rank) continue;
+    finish_remote(machine, strand, lanes, rank, insn, false, write);
+    if (write) warp_state(strand->warp)->narrow_stores |= UINT32_C(1) << rank;
   }
 }
 

@@ -146,6 +146,7 @@ typedef struct NamedBarrier {
   bool explicit_count;
   int64_t generation;
   uint64_t warps;      /* of this generation, a bit a warp of the CTA (modulo 64) */
+  uint32_t lanes[32];  /* of each warp: those that have arrived in this generation */
   uint64_t last_warps; /* of the generation before */
   int64_t last_count;  /* threads of the generation before */
   uint32_t agent;      /* generations completed, as a clock time */
