@@ -212,6 +212,7 @@ static IrOperand list_value(Lower *l, AstNode *n) {
   const CppType *type = ast_type(l, n);
   if (cpp_is_scalar(type))
     return n->nparts ? lower_value_as(l, n->parts[0], type) : lower_constant(0, type->ir);
+  if (!cpp_is_object(type)) return unresolved(l, n, "an initialiser list"); /* dependent type */
   return address_value(l, lower_temporary(l, n));
 }
 
