@@ -56,7 +56,8 @@ START_TEST(instantiations_that_something_reaches) {
       "                     cudaFuncAttributeMaxDynamicSharedMemorySize, 100); }\n"
       "template <int N> __global__ void by_directive(float *p) { p[0] = N; }\n"
       "// kcheck: launch(by_directive<7>, grid = 2, block = 32)\n"
-      "template <int N> __global__ void never(float *p) { p[0] = N; }\n");
+      "template <int N> __global__ void __launch_bounds__(N + 32, 1) never(float *p) {\n"
+      "  p[0] = N; }\n");
   const IrKernel *explicit_one = kernel_named(&l, "gemm<5, Cfg<3>, false>");
   if (!explicit_one) explicit_one = kernel_named(&l, "gemm<5, ns::Cfg<3>, false>");
   ck_assert_ptr_nonnull(explicit_one);
@@ -69,6 +70,9 @@ START_TEST(instantiations_that_something_reaches) {
   const IrKernel *never = kernel_named(&l, "never");
   ck_assert_ptr_nonnull(never);
   ck_assert(never->is_pattern);
+  ck_assert(never->has_launch_bounds);
+  ck_assert_int_eq(never->max_threads, 0); /* not known before N is */
+  ck_assert_int_eq(never->min_blocks, 0);
   ck_assert_int_gt(never->notes.count, 0);
   ck_assert_int_eq(l.program->global_kernels_seen, 4);
   bool host = false, launch = false;
