@@ -160,6 +160,22 @@ static const CppType *parameter_type(Lower *l, Callee *callee, int index) {
   return type->kind == CPP_ARRAY ? cpp_decayed(l, type) : type;
 }
 
+/* A function that is not followed writes an object: unknown from now on, and where others can see
+ * it (an operator= of a number format on shared memory), a store like any other. */
+static void overwrite(Lower *l, const Call *call, IrOperand address, const CppType *type) {
+  if (address_is_local(address)) {
+    lower_forget(l, address, type);
+  } else if (call->callee && lower_is_opaque_call(l, call->callee)) {
+    if (cpp_is_scalar(type)) {
+      lower_store(l, address, type, ir_unknown(), false);
+      return;
+    }
+    IrOperand unknown = lower_allocate(l, type, NULL);
+    lower_forget(l, unknown, type);
+    lower_copy(l, address, unknown, type);
+  }
+}
+
 /* Evaluates the arguments of a function that is not followed; what it can write becomes unknown. */
 static void give_up_arguments(Lower *l, const Call *call) {
   for (int i = 0; i < call->nargs; i++) {
@@ -171,12 +187,11 @@ static void give_up_arguments(Lower *l, const Call *call) {
       continue;
     }
     IrOperand address = type->kind == CPP_POINTER ? lower_decayed(l, n) : lower_lvalue(l, n);
-    if (address_is_local(address)) lower_forget(l, address, type->elem);
+    overwrite(l, call, address, type->elem);
   }
-  if (call->has_object && address_is_local(call->object) && call->callee &&
-      !l->clang->CXXMethod_isConst(call->callee->decl))
-    lower_forget(l, call->object,
-                 cpp_cursor_type(l, l->clang->getCursorSemanticParent(call->callee->decl)));
+  if (call->has_object && call->callee && !l->clang->CXXMethod_isConst(call->callee->decl))
+    overwrite(l, call, call->object,
+              cpp_cursor_type(l, l->clang->getCursorSemanticParent(call->callee->decl)));
 }
 
 IrOperand lower_unknown_call(Lower *l, const Call *call) {
