@@ -223,6 +223,41 @@ static bool pair_commit(Machine *machine, const Stuck *s) {
   return false;
 }
 
+/* Whether somebody arrives on another barrier of the same array. */
+static bool siblings_used(Machine *machine, const Mbar *bar) {
+  uint64_t mine = 0;
+  if (!machine_shared_field(machine, bar->offset, &mine)) return false;
+  const Protocol *p = protocol_of(machine);
+  for (int i = 0; i < p->mbars.count; i++) {
+    const Mbar *other = p->mbars.items[i];
+    uint64_t start = 0;
+    if (other == bar || other->rank != bar->rank || !other->arrivers.count) continue;
+    if (machine_shared_field(machine, other->offset, &start) && start == mine) return true;
+  }
+  return false;
+}
+
+/* A barrier that no instruction of the kernel ever arrives on: the others of its array are used,
+ * then the roles walk the ring differently; else the slot is never given back. */
+static bool never_arrived(Machine *machine, const Stuck *s) {
+  const Mbar *bar = s->waiter->bar;
+  if (bar->announced_total || bar->copies.count) return false;
+  bool desync = siblings_used(machine, bar);
+  IrViolation *v = blame(
+      machine,
+      BLAME(desync ? "pipeline-stage-phase-desync" : "pipeline-slot-never-released",
+            MACHINE_CHECK_DEADLOCK, s->insn, bar, -1, 0),
+      desync ? "%s waits for %s, which nobody ever arrives on, while the other slots of the ring "
+               "are used: the roles do not walk the ring alike"
+             : "%s waits for ever for %s: no instruction of the kernel arrives on it",
+      machine_who(machine, s->strand), name_of(machine, bar));
+  if (v && bar->init)
+    ir_violation_related(machine->violations, v, bar->init->where, "initialised here for %lld",
+                         (long long)bar->init_count);
+  witness_barrier(machine, v, bar, 1);
+  return v != NULL;
+}
+
 static bool nobody_arrives(Machine *machine, const Hang *hang, const Stuck *s) {
   const Mbar *bar = s->waiter->bar;
   if (bar->arrivals.count) return false;
@@ -230,7 +265,7 @@ static bool nobody_arrives(Machine *machine, const Hang *hang, const Stuck *s) {
   if (partner_stuck(hang, s, bar)) return false;
   if (bar->arrivers.count == 0) {
     const IrInsn *arrive = unexecuted_arrive(machine);
-    if (!arrive) return false;
+    if (!arrive) return never_arrived(machine, s);
     IrViolation *v =
         blame(machine,
               BLAME("mbarrier-arrive-never-executed", MACHINE_CHECK_DEADLOCK, arrive, bar, -1, 0),
