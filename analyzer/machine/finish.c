@@ -39,11 +39,17 @@ void finish_remote(Machine *machine, Strand *strand, uint32_t lanes, int rank, c
                         "that it has started",
                         machine_who(machine, strand), rank);
   }
+  /* The last use of each lane: lanes that have diverged keep their own times. */
+  RemoteUse *mine = NULL;
   for (int i = p->remotes.count - 1; i >= 0; i--) {
     RemoteUse *r = &p->remotes.items[i];
     if (r->insn != insn || r->warp != (uint32_t)strand->warp->index || r->rank != rank) continue;
-    r->lanes |= lanes;
-    r->time = ws->lanes.now;
+    r->lanes &= ~lanes;
+    if (r->time == ws->lanes.now || (!mine && !r->lanes)) mine = r;
+  }
+  if (mine) {
+    mine->lanes |= lanes;
+    mine->time = ws->lanes.now;
     return;
   }
   KC_PUSH(machine->arena, p->remotes,

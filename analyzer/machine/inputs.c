@@ -73,13 +73,27 @@ static void set_dims(int64_t dims[3], int64_t x) {
   dims[1] = dims[2] = 1;
 }
 
+/* Whether the kernel reads the y or z of threadIdx or blockDim. */
+static bool reads_block_shape(const IrKernel *kernel) {
+  for (int i = 0; i < kernel->insns.count; i++) {
+    const IrInsn *insn = &kernel->insns.items[i];
+    for (int j = 0; j < insn->nargs; j++)
+      if (insn->args[j].kind == IR_OPD_SPECIAL &&
+          (insn->args[j].id == IR_SREG_tid_y || insn->args[j].id == IR_SREG_tid_z ||
+           insn->args[j].id == IR_SREG_ntid_y || insn->args[j].id == IR_SREG_ntid_z))
+        return true;
+  }
+  return false;
+}
+
 static void choose_block(const IrKernel *kernel, CoreLaunch *launch, MachineSample *sample) {
   int64_t reqntid[3] = {kernel->reqntid[0], kernel->reqntid[1], kernel->reqntid[2]};
   take_dims(launch->block, reqntid);
   if (launch->block[0] <= 0) {
     bool bounded = kernel->max_threads > 0;
     set_dims(launch->block, bounded ? kernel->max_threads : core_guess_threads(kernel));
-    sample->block_guessed = !bounded;
+    sample->shape_guessed = reads_block_shape(kernel);
+    sample->block_guessed = !bounded || sample->shape_guessed;
   }
   memcpy(sample->block, launch->block, sizeof sample->block);
 }

@@ -152,10 +152,13 @@ void pdl_finish(Machine *machine) {
                     "executes griddepcontrol.wait",
         warp->id);
     if (!v) continue;
-    /* What is read before the thread's own wait may be data that no preceding grid writes. */
-    if (r->waited) {
+    /* What is read before the thread's own wait may be data that no preceding grid writes, and
+     * without a launch in sight none may. */
+    if (r->waited || !overlapping_launch(machine)) {
       v->confidence = IR_INFERRED;
-      ir_violation_related(machine->violations, v, r->waited->where, "it waits only here");
+      v->assumed = "that the preceding grid writes what is read";
     }
+    if (r->waited)
+      ir_violation_related(machine->violations, v, r->waited->where, "it waits only here");
   }
 }

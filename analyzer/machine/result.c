@@ -133,10 +133,16 @@ void core_collect(Machine *machine) {
       if (check != MACHINE_CHECK_BYTES) machine->session->result->complete = false;
     }
   }
+  if (sample->shape_guessed) {
+    core_not_checked(machine->session, "who runs: the shape of the block is not known, and the "
+                                       "kernel reads threadIdx.y or threadIdx.z");
+    machine->session->result->complete = false;
+  }
   for (int i = 0; i < machine->violations->list.count && !machine->trapped; i++) {
     IrViolation *v = machine->violations->list.items[i];
     MachineCheck check = run->violation_check.items[i];
-    if (check != MACHINE_CHECK_ALWAYS && (core->partial || machine_is_off(machine, check)))
+    if (check != MACHINE_CHECK_ALWAYS &&
+        (core->partial || sample->shape_guessed || machine_is_off(machine, check)))
       continue;
     CoreFinding *f = find_finding(core, v->kind, v->where);
     if (!f) {
@@ -157,6 +163,7 @@ void core_collect(Machine *machine) {
     }
     f->degenerate &= sample->degenerate;
     f->ragged &= sample->ragged;
+    f->guessed |= check != MACHINE_CHECK_ALWAYS && sample->block_guessed;
     f->forced |= sample->free_ints == 0 && !sample->block_guessed && !sample->cluster_guessed;
   }
 }
@@ -194,6 +201,10 @@ void core_publish(MachineSession *session, IrViolations *violations) {
     if (withheld(core, f) || protocol_withdrawn(session, f->violation)) continue;
     IrConfidence seen = f->forced ? IR_PROVED_FORCED : IR_PROVED_CHOSEN;
     if (f->violation->confidence < seen) f->violation->confidence = seen;
+    if (f->guessed && f->violation->confidence < IR_INFERRED) {
+      f->violation->confidence = IR_INFERRED;
+      f->violation->assumed = "the number of threads of the block";
+    }
     KC_PUSH(violations->arena, violations->list, f->violation);
   }
 }

@@ -45,8 +45,9 @@ typedef struct MachineSample {
   bool exact;   /* sizes and grid as the host launches it */
   bool bounded; /* may be cut short without that counting as unfinished */
   bool block_guessed, cluster_guessed;
-  bool tiled;    /* some integer counts elements of tiles */
-  int free_ints; /* integer parameters that nobody fixed */
+  bool shape_guessed; /* the kernel reads threadIdx.y or z, and nobody tells the block's shape */
+  bool tiled;         /* some integer counts elements of tiles */
+  int free_ints;      /* integer parameters that nobody fixed */
   KC_VEC(MachineInput) inputs;
 } MachineSample;
 
