@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The command line as scripts and hooks see it: bad input, configuration, baseline, determinism.
 
-usage: run.py --kcheck BINARY [--all] [-k WORD]
+usage: run.py --kcheck BINARY [--all] [-k WORD] [--write-readme]
 
 Every bad input must give one clear line that names the place, exit status 2, and leave the other
 files checked. Each test_ function is one case; it gets a scratch folder of its own.
@@ -374,15 +374,29 @@ def test_front_door_installs_what_is_missing(folder):
 
 # ---- the README says what is true ----
 
+README = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))), "README.md")
+EXAMPLE = re.compile(r"(```console\n\$ ./kcheck (.*)\n)((?:.*\n)*?)```")
+
+
+def example_output(words):
+    _, out, err = run(*words.split(), cwd=os.path.dirname(README))
+    return (out + err).strip() + "\n"
+
+
 def test_readme(folder):
-    root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-    with open(os.path.join(root, "README.md"), encoding="utf-8") as file:
-        blocks = re.findall(r"```console\n\$ ./kcheck (.*)\n((?:.*\n)*?)```", file.read())
-    check(len(blocks) >= 2, "no examples in the README")
-    for words, shown in blocks:
-        _, out, err = run(*words.split(), cwd=root)
-        said, meant = (re.sub(r"\d+ ms", "N ms", t.strip()) for t in (out + err, shown))
-        check(said == meant, "`kcheck %s` prints something else" % words, said, meant)
+    with open(README, encoding="utf-8") as file:
+        examples = EXAMPLE.findall(file.read())
+    check(len(examples) >= 2, "no examples in the README")
+    for _, words, shown in examples:
+        said, meant = (re.sub(r"\d+ ms", "N ms", t) for t in (example_output(words), shown))
+        check(said == meant, "`kcheck %s` prints something else (run.py --write-readme takes it over)" % words, said, meant)
+
+
+def write_readme():
+    with open(README, encoding="utf-8") as file:
+        text = file.read()
+    with open(README, "w", encoding="utf-8") as file:
+        file.write(EXAMPLE.sub(lambda m: m.group(1) + example_output(m.group(2)) + "```", text))
 
 
 # ---- determinism ----
@@ -458,8 +472,12 @@ def main():
     parser.add_argument("--kcheck", required=True)
     parser.add_argument("--all", action="store_true")
     parser.add_argument("-k", default="", help="only tests whose name holds this word")
+    parser.add_argument("--write-readme", action="store_true", help="put today's output into the README's examples")
     options = parser.parse_args()
     KCHECK = os.path.abspath(options.kcheck)
+    if options.write_readme:
+        write_readme()
+        return 0
     tests = [(n, f) for n, f in globals().items() if n.startswith("test_") and inspect.isfunction(f) and options.k in n]
     results = [run_one(name, test) for name, test in tests]
     print("%d passed, %d failed" % (sum(results), len(results) - sum(results)))
