@@ -104,9 +104,8 @@ typedef struct CoreRun {
   CoreAsync *late;
   size_t late_count, late_capacity;
   uint64_t fresh;
-  uint64_t shared_sum; /* sum over the accesses to shared memory: place and kind */
-  uint64_t local_sum;  /* sum over the stores to computed local addresses: place and value */
-  uint64_t effects;    /* changes that others can see: stores, events, exits */
+  uint64_t shared_touches, local_stores; /* accesses to shared memory, stores to computed locals */
+  uint64_t effects;                      /* changes that others can see: stores, events, exits */
   bool lag_release;
   KC_VEC(MachineCheck) violation_check; /* by violation of the run */
   GHashTable *reported;
@@ -196,8 +195,6 @@ MachineStep core_branch_index(Machine *machine, Strand *strand, const IrInsn *in
 MachineStep core_exit(Machine *machine, Strand *strand, uint32_t lanes);
 /* Number of leading operands that an instruction writes; of an event none. */
 int core_destinations(const IrInsn *insn);
-/* Whether an operand (of an event, too) is a destination. */
-bool core_operand_is_written(const IrInsn *insn, int index);
 /* The strand is about to jump back from its pc (a branch). */
 void core_loop_back(Machine *machine, Strand *strand);
 void core_havoc_insn(Machine *machine, Strand *strand, const IrInsn *insn);
