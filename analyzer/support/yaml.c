@@ -186,6 +186,8 @@ const char *const *kc_yaml_strings(KcArena *arena, const char *path, const KcYam
 
 bool kc_yaml_check_keys(const char *path, const KcYaml *map, const char *const *known,
                         KcError *error) {
+  if (map->kind != KC_YAML_MAP)
+    return kc_fail(error, path, map->line, map->column, "expected `key: value` lines here");
   for (int i = 0; i < map->count; i++) {
     const KcYaml *key = map->keys[i];
     if (g_strv_contains(known, key->text)) continue;

@@ -37,7 +37,8 @@ bool kc_yaml_bool(const KcYaml *node, bool *value);
  * node is something else. A NULL node gives an empty list. */
 const char *const *kc_yaml_strings(KcArena *arena, const char *path, const KcYaml *node,
                                    KcError *error);
-/* Fails at the first key of `map` that is not in `known` (NULL-terminated), with a suggestion. */
+/* Fails when `map` is no map, and at the first key that is not in `known` (NULL-terminated), with a
+ * suggestion. */
 bool kc_yaml_check_keys(const char *path, const KcYaml *map, const char *const *known,
                         KcError *error);
 

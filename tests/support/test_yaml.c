@@ -77,6 +77,13 @@ START_TEST(an_unknown_key_gets_a_suggestion) {
 }
 END_TEST
 
+START_TEST(a_list_has_no_keys) {
+  static const char *const known[] = {"calls", NULL};
+  ck_assert(!kc_yaml_check_keys("t.yaml", parse("\n- calls: a\n"), known, &error));
+  ck_assert_int_eq(error.line, 2);
+}
+END_TEST
+
 START_TEST(suggests_only_what_is_near) {
   static const char *const known[] = {"--format", "--arch", "sm_90a", NULL};
   ck_assert_str_eq(kc_suggest("--fromat", known), "--format");
@@ -96,6 +103,7 @@ Suite *test_suite(void) {
   tcase_add_test(tests, a_key_given_twice_is_an_error);
   tcase_add_test(tests, a_cycle_through_an_anchor_is_an_error);
   tcase_add_test(tests, an_unknown_key_gets_a_suggestion);
+  tcase_add_test(tests, a_list_has_no_keys);
   tcase_add_test(tests, suggests_only_what_is_near);
   suite_add_tcase(suite, tests);
   return suite;
