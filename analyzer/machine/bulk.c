@@ -4,6 +4,7 @@
 #include "machine/cause.h"
 #include "machine/finish.h"
 #include "machine/pdl.h"
+#include "machine/sample.h"
 #include "machine/timeline.h"
 
 /* ---- into shared memory ---- */
@@ -102,7 +103,7 @@ uint32_t copy_targets(Machine *machine, Strand *strand, const IrInsn *insn, uint
   }
   uint32_t inside = (UINT32_C(1) << machine->cluster_size) - 1;
   uint32_t outside = (uint32_t)mask & 0xffff & ~inside;
-  if (outside) {
+  if (outside && !machine->sample->cluster_guessed) {
     IrViolation *v =
         machine_violation(machine, MACHINE_CHECK_ALWAYS, insn, "tma-multicast-protocol",
                           "the multicast mask 0x%x names CTA %d, the cluster has %d",

@@ -176,7 +176,16 @@ void cause_init_unordered(Machine *machine, Mbar *bar, const Strand *strand, con
   s->what = what;
 }
 
+/* Nothing was delivered to the mbarrier and nobody waits on it: a mailbox that every CTA of the
+ * cluster prepares and one uses. */
+static bool unused_mailbox(const Machine *machine, const Mbar *bar) {
+  for (int w = 0; w < machine->nwarps; w++)
+    if (bar->views[w] && (bar->views[w]->waits || bar->views[w]->failed)) return false;
+  return bar->tx > 0 && bar->delivered_total == 0 && machine->cluster_size > 1;
+}
+
 void cause_leftover(Machine *machine, Mbar *bar) {
+  if (unused_mailbox(machine, bar)) return;
   Symptom *s = keep(machine, SYMPTOM_LEFTOVER, bar->init, NULL);
   if (s) s->bar = bar;
 }

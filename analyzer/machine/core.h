@@ -34,7 +34,8 @@ typedef struct CoreFinding {
   MachineCheck check;
   int sample;              /* rank of the sample it was first seen in */
   bool degenerate, ragged; /* seen in such samples only */
-  bool guessed;            /* rests on a block size that nobody tells */
+  const char *assumed;     /* what the machine made up in a run that shows it, or NULL */
+  bool firm;               /* a run that made up nothing such shows it */
   bool forced;             /* seen in a sample that left nothing to choose */
 } CoreFinding;
 
@@ -116,6 +117,7 @@ typedef struct CoreRun {
   size_t reg_block_bytes;
   uint64_t clock;
   uint8_t *param_read; /* by byte of parameter space */
+  bool pattern_read;   /* an element of an integer array, which the machine made up */
   GString *dump;       /* --dump events */
   void *host;          /* host.c: what a host run recorded */
   uint32_t *visits;    /* host runs: how often each branch was executed */

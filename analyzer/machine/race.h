@@ -34,6 +34,7 @@ typedef struct Access {
   const IrInsn *insn;
   uint64_t step;
   uint32_t base;        /* tensor memory: first column of the region */
+  bool accumulates;     /* tensor memory: may add to what is there */
   struct Mbar *barrier; /* that it completes on, or NULL */
   uint32_t id;          /* set by race_access */
 } Access;

@@ -122,6 +122,13 @@ static void add_inputs(Machine *machine, IrViolation *v) {
     ir_violation_input(machine->violations, v, "threads", "%d", machine->threads);
 }
 
+/* What decides about who runs or which way, and was made up for this run; NULL: nothing. */
+static const char *made_up(const Machine *machine) {
+  if (machine->sample->block_guessed) return "the number of threads of the block";
+  if (machine->sample->cluster_guessed) return "the size of the cluster";
+  return core_run(machine)->pattern_read ? "the elements of integer arrays" : NULL;
+}
+
 void core_collect(Machine *machine) {
   CoreSession *core = core_session(machine);
   CoreRun *run = core_run(machine);
@@ -163,7 +170,11 @@ void core_collect(Machine *machine) {
     }
     f->degenerate &= sample->degenerate;
     f->ragged &= sample->ragged;
-    f->guessed |= check != MACHINE_CHECK_ALWAYS && sample->block_guessed;
+    const char *assumed = check == MACHINE_CHECK_ALWAYS ? NULL : made_up(machine);
+    if (assumed)
+      f->assumed = assumed;
+    else
+      f->firm = true;
     f->forced |= sample->free_ints == 0 && !sample->block_guessed && !sample->cluster_guessed;
   }
 }
@@ -201,9 +212,9 @@ void core_publish(MachineSession *session, IrViolations *violations) {
     if (withheld(core, f) || protocol_withdrawn(session, f->violation)) continue;
     IrConfidence seen = f->forced ? IR_PROVED_FORCED : IR_PROVED_CHOSEN;
     if (f->violation->confidence < seen) f->violation->confidence = seen;
-    if (f->guessed && f->violation->confidence < IR_INFERRED) {
+    if (!f->firm && f->violation->confidence < IR_INFERRED) {
       f->violation->confidence = IR_INFERRED;
-      f->violation->assumed = "the number of threads of the block";
+      f->violation->assumed = f->assumed;
     }
     KC_PUSH(violations->arena, violations->list, f->violation);
   }

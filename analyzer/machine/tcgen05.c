@@ -174,14 +174,17 @@ static void touch_accumulator(Machine *machine, Strand *strand, const IrInsn *in
   int rank = strand->warp->cta->rank;
   tmem_check_allocated(machine, strand, insn, rank, address, count, "tcgen05.mma");
   int64_t enable;
-  if (protocol_operand(machine, strand, insn, IR_ROLE_enable, strand->active, &enable) && enable &&
-      !tmem_written(machine, rank, column, count) && !cta_state(strand->warp->cta)->alloc_unknown)
+  bool enable_known =
+      protocol_operand(machine, strand, insn, IR_ROLE_enable, strand->active, &enable);
+  if (enable_known && enable && !tmem_written(machine, rank, column, count) &&
+      !cta_state(strand->warp->cta)->alloc_unknown)
     machine_violation(machine, MACHINE_CHECK_ALWAYS, insn, "tcgen05-accumulate-uninitialized",
                       "the first MMA into column %u accumulates (enable-input-d is true), but "
                       "nothing has written these columns",
                       column);
   Access *access = queued(machine, strand, insn, ACTOR_TCGEN05_MMA, true);
   access->base = column;
+  access->accumulates = ir_arg(insn, IR_ROLE_enable) && !(enable_known && enable == 0);
   tmem_touch(machine, strand, access, rank, column, count, quadrants_of(insn, d));
   if (paired(insn) && peer_of(machine, rank) >= 0)
     tmem_touch(machine, strand, access, peer_of(machine, rank), column, count,

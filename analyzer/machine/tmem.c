@@ -57,12 +57,13 @@ static bool check(Machine *machine, Strand *strand, const Access *a, const Acces
   return true;
 }
 
-/* A region that nobody has read yet is written as part of another region. */
+/* A region that nobody has read yet is written over as part of another region. Adding to some of
+ * its columns is a way to build a sum. */
 static void check_overlap(Machine *machine, const TmemCell *cell, const Access *now,
                           uint32_t column) {
   const Access *a = cell->write;
-  if (!a || !by_queue(a) || !by_queue(now) || a->base == now->base || cell->reads[0] ||
-      a->insn == now->insn)
+  if (!a || !by_queue(a) || !by_queue(now) || a->base == now->base || now->accumulates ||
+      cell->reads[0] || a->insn == now->insn)
     return;
   IrViolation *v = machine_violation(
       machine, MACHINE_CHECK_ALWAYS, now->insn, "tcgen05-tmem-region-overlap",
