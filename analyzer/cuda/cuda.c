@@ -118,6 +118,12 @@ static bool in_injected_text(Load *load, CXSourceLocation location) {
   return edited && instantiate_is_injected(edited, offset);
 }
 
+/* What no compiler gets past: broken syntax, and a file that includes itself without end. */
+static bool stops_any_compiler(const char *category, const char *message) {
+  return strcmp(category, "Parse Issue") == 0 ||
+         g_str_has_prefix(message, "#include nested too deeply");
+}
+
 /* Keeps one diagnostic; the first syntax error of a user file becomes the error of the load. */
 static void keep_diagnostic(Load *load, CXDiagnostic diagnostic) {
   CudaUnit *unit = &load->unit;
@@ -133,7 +139,7 @@ static void keep_diagnostic(Load *load, CXDiagnostic diagnostic) {
   g_autofree char *header = parse_missing_header(message);
   CudaFault fault = {range, message};
   if (range.line && !header) KC_PUSH(load->arena, unit->faults, fault);
-  if (!user || strcmp(category, "Parse Issue") != 0) return;
+  if (!user || !stops_any_compiler(category, message)) return;
   unit->program->syntax_errors++;
   if (load->error && !load->error->message)
     kc_fail(load->error, unit->program->sources.files.items[range.file].path, (int)range.line,
