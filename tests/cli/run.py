@@ -132,6 +132,22 @@ def test_syntax_error_has_its_place(folder):
     expect_refused(folder, ["typo.cu"], "typo.cu:2:11: error:")
 
 
+def test_endless_include(folder):
+    write(folder, "a.cuh", '#include "b.cuh"\n')
+    write(folder, "b.cuh", '#include "a.cuh"\n')
+    write(folder, "cycle.cu", '#include "a.cuh"\n' + GOOD)
+    expect_refused(folder, ["cycle.cu"], ".cuh:1:10: error: #include nested too deeply")
+
+
+def test_event_table_that_is_a_list(folder):
+    write(folder, "table.yaml", "- calls: a\n")
+    write(folder, ".kcheck.yaml", "dialects: [table.yaml]\n")
+    write(folder, "good.cu", GOOD)
+    status, _, err = report("good.cu", cwd=folder)
+    check(status == 2, "exit status %d, not 2" % status, err)
+    check("table.yaml:1:1: error: expected" in err, "no place of the mistake", err)
+
+
 def test_bad_ptx(folder):
     write(folder, "bad.ptx", ".version 8.0\n.target sm_90a\n.address_size 64\n.visible .entry k() {\n  mov.u32 %r1 4;\n}\n")
     expect_refused(folder, ["bad.ptx"], "bad.ptx:5:", "error:")
