@@ -15,8 +15,7 @@
 
 /* ---- what a kernel's runs share ---- */
 
-typedef struct CoreLoop CoreLoop;     /* loops.c */
-typedef struct CoreTracks CoreTracks; /* loops.c */
+typedef struct CoreLoop CoreLoop; /* loops.c */
 
 typedef struct CoreRegion { /* what stands between a branch and its post-dominator */
   bool computed;
@@ -69,6 +68,7 @@ typedef struct CoreSession {
   bool partial;       /* something that could not be lowered may hide an event */
   bool divisible_ran; /* a sample with divisible integers ran */
   size_t peak_memory;
+  bool lists_end;    /* the code asks for a negative element (granule.c) */
   int64_t *granules; /* by leaf number: what an integer counts (granule.c) */
   GHashTable *maps;  /* tensor map address -> MachineTensorMap (inputs.c) */
 } CoreSession;
@@ -105,8 +105,9 @@ typedef struct CoreRun {
   CoreAsync *late;
   size_t late_count, late_capacity;
   uint64_t fresh;
-  uint64_t shared_touches, local_stores; /* accesses to shared memory, stores to computed locals */
-  uint64_t effects;                      /* changes that others can see: stores, events, exits */
+  uint64_t shared_sum; /* sum over the accesses to shared memory: place and kind */
+  uint64_t local_sum;  /* sum over the stores to computed local addresses: place and value */
+  uint64_t effects;    /* changes that others can see: stores, events, exits */
   bool lag_release;
   KC_VEC(MachineCheck) violation_check; /* by violation of the run */
   GHashTable *reported;
@@ -197,6 +198,8 @@ MachineStep core_branch_index(Machine *machine, Strand *strand, const IrInsn *in
 MachineStep core_exit(Machine *machine, Strand *strand, uint32_t lanes);
 /* Number of leading operands that an instruction writes; of an event none. */
 int core_destinations(const IrInsn *insn);
+/* Whether an operand (of an event, too) is a destination. */
+bool core_operand_is_written(const IrInsn *insn, int index);
 /* The strand is about to jump back from its pc (a branch). */
 void core_loop_back(Machine *machine, Strand *strand);
 void core_havoc_insn(Machine *machine, Strand *strand, const IrInsn *insn);

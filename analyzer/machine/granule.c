@@ -5,6 +5,7 @@
 
 #define LARGEST_GRANULE 4096
 #define STRIDE_GRANULE 1024
+#define LOADED (-1) /* origin of a register: memory other than parameters */
 
 typedef struct {
   const IrKernel *kernel;
@@ -64,6 +65,9 @@ static void set_origin(Search *s, const IrInsn *insn, int32_t origin) {
 
 static void follow_load(Search *s, const IrInsn *insn) {
   int count = insn->sub ? insn->sub : 1;
+  bool integer = insn->type.cls == IR_CLASS_SINT || insn->type.cls == IR_CLASS_UINT;
+  for (int i = 0; i < count && integer && insn->space != IR_SPACE_PARAM; i++)
+    if (insn->args[i].kind == IR_OPD_REG) s->origin[insn->args[i].id] = LOADED;
   if (insn->space != IR_SPACE_PARAM || count != 1 || insn->args[1].kind != IR_OPD_IMM) return;
   uint64_t address = (uint64_t)insn->args[1].value;
   if (address >= IR_PARAM_BASE) address -= IR_PARAM_BASE;
@@ -75,8 +79,8 @@ static void follow_compare(Search *s, const IrInsn *insn) {
   for (int side = 0; side < 2; side++) {
     const IrOperand *bound = side ? a : b, *other = side ? b : a;
     int32_t leaf = origin_of(s, bound);
-    if (leaf) s->compared[leaf - 1] = true;
-    if (leaf && other->kind == IR_OPD_REG) learn(s, leaf, s->step[other->id]);
+    if (leaf > 0) s->compared[leaf - 1] = true;
+    if (leaf > 0 && other->kind == IR_OPD_REG) learn(s, leaf, s->step[other->id]);
   }
 }
 
@@ -113,10 +117,25 @@ static void follow(Search *s, const IrInsn *insn) {
   case IR_mulwide:
   case IR_mad:
   case IR_madwide:
-    if (a) s->multiplied[a - 1] = true;
-    if (b) s->multiplied[b - 1] = true;
+    if (a > 0) s->multiplied[a - 1] = true;
+    if (b > 0) s->multiplied[b - 1] = true;
     break;
   default: break;
+  }
+}
+
+/* Whether the code asks if an integer that it loaded is negative: lists of tiles then end in -1. */
+static bool looks_for_end(const Search *s, const IrInsn *insn) {
+  const IrOperand *a = &insn->args[insn->nargs - 2], *b = &insn->args[insn->nargs - 1];
+  if (a->kind != IR_OPD_REG || b->kind != IR_OPD_IMM || s->origin[a->id] != LOADED) return false;
+  switch (insn->sub) {
+  case IR_CMP_eq:
+  case IR_CMP_ne:
+  case IR_CMP_gt:
+  case IR_CMP_le: return b->value == -1 || b->value == UINT32_MAX;
+  case IR_CMP_lt:
+  case IR_CMP_ge: return b->value == 0 && insn->type.cls == IR_CLASS_SINT;
+  default: return false;
   }
 }
 
@@ -136,8 +155,12 @@ void core_find_granules(MachineSession *session) {
     s.granule[i] = 1;
   /* Twice: a loop compares before it steps. */
   for (int pass = 0; pass < 2; pass++)
-    for (int i = 0; i < kernel->insns.count; i++)
+    for (int i = 0; i < kernel->insns.count; i++) {
       follow(&s, &kernel->insns.items[i]);
+      core->lists_end |= kernel->insns.items[i].op == IR_setp &&
+                         kernel->insns.items[i].nargs >= 3 &&
+                         looks_for_end(&s, &kernel->insns.items[i]);
+    }
   for (int i = 0; i < leaves; i++)
     if (s.granule[i] == 1 && s.multiplied[i] && !s.compared[i]) s.granule[i] = -STRIDE_GRANULE;
   g_free(s.origin);

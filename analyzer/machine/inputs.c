@@ -389,6 +389,8 @@ typedef struct {
 } Choice;
 
 static const int64_t mixed_pattern[] = {2, 0, 3, 1, 0, 1, 5, 0};
+/* ... that ends, for code that looks for the end. */
+static const int64_t ended_pattern[] = {2, 0, 3, 1, 0, 1, 5, -1};
 
 static MachineSample *make_sample(MachineSession *session, MachineSamples *samples,
                                   const char *name, Choice choice) {
@@ -413,7 +415,7 @@ static MachineSample *make_sample(MachineSession *session, MachineSamples *sampl
                            : !core->has_dynamic ? 0
                            : used < limit       ? limit - used
                                                 : 0;
-  sample->pattern = mixed_pattern;
+  sample->pattern = core->lists_end ? ended_pattern : mixed_pattern;
   sample->npattern = G_N_ELEMENTS(mixed_pattern);
   Filler filler = {.session = session, .launch = &launch, .sample = sample};
   fill_params(&filler);

@@ -135,8 +135,7 @@ struct Strand {
   uint64_t spin_address, spin_effects; /* private to the core: polling the same word */
   int32_t spin_pc;
   uint32_t spin_count;
-  struct CoreTracks *loops; /* private to the core */
-  uint32_t unchanged;       /* instructions since a register or memory last changed by it */
+  uint32_t unchanged; /* instructions since a register or memory last changed by it */
 };
 
 struct Warp {
@@ -149,6 +148,7 @@ struct Warp {
   int nstrands;
   MachineReg *regs; /* session->nregs of them */
   void *core;       /* private to the core */
+  void *loops;      /* private to the core */
   void *protocol;
 };
 

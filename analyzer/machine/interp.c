@@ -109,6 +109,11 @@ int core_destinations(const IrInsn *insn) {
   }
 }
 
+bool core_operand_is_written(const IrInsn *insn, int index) {
+  if (insn->op == IR_event) return is_destination_role(insn->args[index].role);
+  return index < core_destinations(insn);
+}
+
 static void havoc_store(Machine *machine, Strand *strand, const IrInsn *insn) {
   Value address = machine_read(machine, strand, &insn->args[0]);
   uint32_t lanes = strand->active & address.known;

@@ -1,14 +1,14 @@
-/* Element loops without events that touch neither shared memory nor arrays of locals (an epilogue
- * that stores one element after the other) are gone through a few times at their start and their
- * end; what lies between is computed: every register that one iteration hands to the next must have
- * grown by the same amount twice, or be unknown. */
+/* Element loops without events whose rounds touch the same shared memory and leave the same in
+ * arrays of locals (an epilogue that stores one element after the other) are gone through a few
+ * times at their start and their end; what lies between is computed: every register that one
+ * iteration hands to the next must have grown by the same amount twice, or be unknown. */
 #include "machine/core.h"
 
 #include <string.h>
 
 #define MAX_CARRIED 24
 #define MAX_EXITS 4
-#define MAX_TRACKS 6
+#define MAX_TRACKS 12     /* loops of a warp that are followed at a time */
 #define KEPT_ITERATIONS 2 /* run at the end, after the jump */
 #define WORTH_SKIPPING 3
 
@@ -19,6 +19,7 @@ typedef struct LoopExit {
 
 struct CoreLoop {
   bool eligible;
+  bool converges; /* has operations that all lanes of the warp run together */
   int32_t head, latch;
   int ncarried, nexits;
   int32_t carried[MAX_CARRIED];
@@ -35,15 +36,18 @@ typedef struct LoopTrack {
   const CoreLoop *loop;
   uint32_t mask;
   int rounds;
-  uint64_t shared, local, effects;
+  uint64_t used; /* machine step */
+  uint64_t effects;
+  uint64_t places, places_round; /* sum of shared accesses and local stores so far, and what the
+                                    last round added */
   Held held[MAX_CARRIED];
   uint64_t delta[MAX_CARRIED];
 } LoopTrack;
 
-struct CoreTracks {
+typedef struct {
   LoopTrack items[MAX_TRACKS];
   int count;
-};
+} Tracks;
 
 /* ---- what the code says ---- */
 
@@ -53,46 +57,70 @@ typedef struct {
   int32_t *first_read, *last_read; /* of each register, in the whole kernel */
 } Scan;
 
-static void note_read(Scan *s, const IrOperand *operand, int32_t at) {
-  if (operand->kind == IR_OPD_REG) {
-    int32_t reg = operand->id;
-    if (s->first_read[reg] < 0) s->first_read[reg] = at;
-    s->last_read[reg] = at;
-  }
+/* Calls `visit` for each register operand of an instruction, vectors unrolled, reads first. */
+typedef bool (*RegVisit)(int32_t reg, bool written, int32_t at, void *user);
+
+static bool each_in(const IrOperand *operand, bool written, int32_t at, RegVisit visit,
+                    void *user) {
+  if (operand->kind == IR_OPD_REG) return visit(operand->id, written, at, user);
   for (int i = 0; operand->kind == IR_OPD_VECTOR && i < operand->count; i++)
-    note_read(s, &operand->list[i], at);
+    if (!each_in(&operand->list[i], written, at, visit, user)) return false;
+  return true;
+}
+
+static bool each_reg(const IrInsn *insn, int32_t at, RegVisit visit, void *user) {
+  if (insn->guard >= 0 && !visit(insn->guard, false, at, user)) return false;
+  for (int pass = 0; pass < 2; pass++)
+    for (int i = 0; i < insn->nargs; i++)
+      if (core_operand_is_written(insn, i) == (pass == 1) &&
+          !each_in(&insn->args[i], pass == 1, at, visit, user))
+        return false;
+  return true;
+}
+
+static bool note_read(int32_t reg, bool written, int32_t at, void *user) {
+  Scan *s = user;
+  if (written) return true;
+  if (s->first_read[reg] < 0) s->first_read[reg] = at;
+  s->last_read[reg] = at;
+  return true;
 }
 
 static void find_reads(Scan *s) {
   for (int i = 0; i < s->kernel->regs.count; i++)
     s->first_read[i] = s->last_read[i] = -1;
-  for (int32_t at = 0; at < s->kernel->insns.count; at++) {
-    const IrInsn *insn = &s->kernel->insns.items[at];
-    int written = core_destinations(insn);
-    for (int i = written; i < insn->nargs; i++)
-      note_read(s, &insn->args[i], at);
-    if (insn->guard >= 0) note_read(s, &(IrOperand){.kind = IR_OPD_REG, .id = insn->guard}, at);
-  }
+  for (int32_t at = 0; at < s->kernel->insns.count; at++)
+    each_reg(&s->kernel->insns.items[at], at, note_read, s);
 }
 
 static bool op_is_harmless(const IrInsn *insn) {
-  return insn->op != IR_event && insn->op != IR_exit && insn->op != IR_trap &&
-         insn->op != IR_branch_index && insn->op != IR_atom && insn->op != IR_copy &&
-         insn->op != IR_fill && insn->op != IR_havoc;
+  if (insn->op == IR_event)
+    return insn->event == IR_EV_shfl || insn->event == IR_EV_vote || insn->event == IR_EV_match ||
+           insn->event == IR_EV_redux || insn->event == IR_EV_activemask ||
+           insn->event == IR_EV_mma_sync || insn->event == IR_EV_other;
+  return insn->op != IR_exit && insn->op != IR_trap && insn->op != IR_branch_index &&
+         insn->op != IR_atom && insn->op != IR_copy && insn->op != IR_fill && insn->op != IR_havoc;
+}
+
+typedef struct {
+  const Scan *scan;
+  int32_t from, to;
+} Region;
+
+static bool stays_inside(int32_t reg, bool written, int32_t at, void *user) {
+  const Region *r = user;
+  const Scan *s = r->scan;
+  (void)at;
+  if (!written) return true;
+  if (s->first_read[reg] < 0) return true;
+  return s->first_read[reg] >= r->from && s->last_read[reg] < r->to;
 }
 
 /* Registers written between a forward branch and its target are nobody else's. */
 static bool region_is_private(const Scan *s, int32_t from, int32_t to) {
-  for (int32_t at = from; at < to; at++) {
-    const IrInsn *insn = &s->kernel->insns.items[at];
-    for (int i = 0; i < core_destinations(insn); i++) {
-      if (insn->args[i].kind != IR_OPD_REG) continue;
-      int32_t reg = insn->args[i].id;
-      if (s->kernel->regs.items[reg].cell && s->first_read[reg] < 0) return false;
-      if (s->first_read[reg] >= 0 && (s->first_read[reg] < from || s->last_read[reg] >= to))
-        return false;
-    }
-  }
+  Region region = {s, from, to};
+  for (int32_t at = from; at < to; at++)
+    if (!each_reg(&s->kernel->insns.items[at], at, stays_inside, &region)) return false;
   return true;
 }
 
@@ -137,26 +165,35 @@ static bool carry(CoreLoop *loop, int32_t reg) {
   return true;
 }
 
+typedef struct {
+  CoreLoop *loop;
+  uint8_t *state; /* of each register: 1 read first, 2 written first */
+} Flow;
+
+static bool follow_reg(int32_t reg, bool written, int32_t at, void *user) {
+  Flow *flow = user;
+  (void)at;
+  if (written && flow->state[reg] == 1) return carry(flow->loop, reg);
+  if (flow->state[reg] == 0) flow->state[reg] = written ? 2 : 1;
+  return true;
+}
+
+static bool writes_register(const IrInsn *insn) {
+  for (int i = 0; i < insn->nargs; i++)
+    if (core_operand_is_written(insn, i)) return true;
+  return false;
+}
+
 /* Registers that are read before they are written in the body, and written there. */
 static bool find_carried(const Scan *s, CoreLoop *loop) {
-  uint8_t *state = g_new0(uint8_t, s->kernel->regs.count + 1); /* 1: read first, 2: written first */
+  Flow flow = {loop, g_new0(uint8_t, s->kernel->regs.count + 1)};
   bool ok = true;
   for (int32_t at = s->head; at <= s->latch && ok; at++) {
     const IrInsn *insn = &s->kernel->insns.items[at];
-    int written = core_destinations(insn);
-    if (insn->guard >= 0 && insn->op != IR_branch && written > 0) ok = false;
-    for (int i = written; i < insn->nargs; i++) {
-      if (insn->args[i].kind == IR_OPD_VECTOR) ok = false;
-      if (insn->args[i].kind == IR_OPD_REG && !state[insn->args[i].id]) state[insn->args[i].id] = 1;
-    }
-    for (int i = 0; i < written && ok; i++) {
-      if (insn->args[i].kind != IR_OPD_REG) continue;
-      uint8_t *seen = &state[insn->args[i].id];
-      if (*seen == 1) ok = carry(loop, insn->args[i].id);
-      if (*seen == 0) *seen = 2;
-    }
+    bool conditional = insn->guard >= 0 && insn->op != IR_branch;
+    ok = !(conditional && writes_register(insn)) && each_reg(insn, at, follow_reg, &flow);
   }
-  g_free(state);
+  g_free(flow.state);
   return ok;
 }
 
@@ -176,6 +213,8 @@ static const CoreLoop *loop_at(Machine *machine, int32_t latch) {
   bool ok = true;
   for (int32_t at = s.head; at <= latch && ok; at++)
     ok = op_is_harmless(&kernel->insns.items[at]);
+  for (int32_t at = s.head; at <= latch; at++)
+    loop->converges |= kernel->insns.items[at].op == IR_event;
   if (ok) find_reads(&s);
   for (int32_t at = s.head; at <= latch && ok; at++)
     if (kernel->insns.items[at].op == IR_branch && at != latch) ok = check_branch(&s, loop, at);
@@ -223,6 +262,11 @@ static bool growth(const Strand *strand, const Held *before, const Held *now, in
   return true;
 }
 
+static bool is_not_written(int32_t reg, bool written, int32_t at, void *user) {
+  (void)at;
+  return !written || reg != *(const int32_t *)user;
+}
+
 /* Value of a compare's operand as a signed number now, and what it grows by; false when it is
  * neither carried nor constant over the loop. */
 static bool operand_line(Machine *machine, Strand *strand, const LoopTrack *track,
@@ -241,11 +285,9 @@ static bool operand_line(Machine *machine, Strand *strand, const LoopTrack *trac
     *step = (int64_t)core_extend(track->delta[i], signed_type);
     return true;
   }
-  for (int32_t at = loop->head; at <= loop->latch; at++) {
-    const IrInsn *insn = &machine->kernel->insns.items[at];
-    for (int i = 0; i < core_destinations(insn); i++)
-      if (insn->args[i].kind == IR_OPD_REG && insn->args[i].id == operand->id) return false;
-  }
+  int32_t wanted = operand->id;
+  for (int32_t at = loop->head; at <= loop->latch; at++)
+    if (!each_reg(&machine->kernel->insns.items[at], at, is_not_written, &wanted)) return false;
   return true;
 }
 
@@ -310,32 +352,40 @@ static void skip(Machine *machine, Strand *strand, const LoopTrack *track, int64
 }
 
 static LoopTrack *track_for(Machine *machine, Strand *strand, const CoreLoop *loop) {
-  if (!strand->loops) strand->loops = KC_NEW(machine->arena, CoreTracks);
-  CoreTracks *tracks = strand->loops;
+  Warp *warp = strand->warp;
+  if (!warp->loops) warp->loops = KC_NEW(machine->arena, Tracks);
+  Tracks *tracks = warp->loops;
   LoopTrack *found = NULL;
   for (int i = 0; i < tracks->count; i++) {
     LoopTrack *track = &tracks->items[i];
-    if (track->loop == loop) found = track;
+    if (track->loop == loop && track->mask == strand->mask) found = track;
     /* A new round of an outer loop starts the inner ones afresh. */
-    if (track->loop->head >= loop->head && track->loop->latch < loop->latch) track->rounds = 0;
+    if (track->mask == strand->mask && track->loop->head >= loop->head &&
+        track->loop->latch < loop->latch)
+      track->rounds = 0;
   }
-  if (found) return found;
-  LoopTrack *fresh =
-      &tracks->items[tracks->count < MAX_TRACKS ? tracks->count++ : loop->latch % MAX_TRACKS];
-  fresh->loop = loop;
-  fresh->rounds = 0;
-  return fresh;
+  if (!found) {
+    found = &tracks->items[0];
+    for (int i = 1; i < tracks->count; i++)
+      if (tracks->items[i].used < found->used) found = &tracks->items[i];
+    if (tracks->count < MAX_TRACKS) found = &tracks->items[tracks->count++];
+    found->loop = loop;
+    found->mask = strand->mask;
+    found->rounds = 0;
+  }
+  found->used = machine->step;
+  return found;
 }
 
 void core_loop_back(Machine *machine, Strand *strand) {
   const CoreLoop *loop = loop_at(machine, strand->pc);
   LoopTrack *track = track_for(machine, strand, loop);
-  if (!loop->eligible) return;
+  /* Lanes that have to meet in the loop must pass over the same rounds. */
+  if (!loop->eligible || (loop->converges && strand->mask != strand->warp->alive)) return;
   const CoreRun *run = core_run(machine);
-  bool quiet = track->rounds > 0 && track->mask == strand->mask &&
-               track->shared == run->shared_touches && track->local == run->local_stores &&
-               track->effects == run->effects;
-  bool steady = quiet;
+  bool quiet = track->rounds > 0 && track->mask == strand->mask && track->effects == run->effects;
+  uint64_t places = run->shared_sum + run->local_sum, places_round = places - track->places;
+  bool steady = quiet && (track->rounds < 2 || places_round == track->places_round);
   for (int i = 0; i < loop->ncarried; i++) {
     Held now = hold(strand, loop->carried[i]);
     uint64_t grown = 0;
@@ -346,9 +396,8 @@ void core_loop_back(Machine *machine, Strand *strand) {
     track->delta[i] = grown;
   }
   track->rounds = steady ? track->rounds + 1 : 1;
-  track->mask = strand->mask;
-  track->shared = run->shared_touches;
-  track->local = run->local_stores;
+  track->places = places;
+  track->places_round = places_round;
   track->effects = run->effects;
   if (track->rounds < 3) return;
   int64_t left = rounds_left(machine, strand, track) - KEPT_ITERATIONS;

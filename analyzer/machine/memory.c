@@ -261,12 +261,17 @@ bool core_load_lane(Machine *machine, Strand *strand, int lane, MachineAddress a
   return false;
 }
 
+/* loops.c compares what the rounds of a loop leave in local memory. */
+static void sum_local(Machine *machine, uint64_t address, bool known, uint64_t value) {
+  core_run(machine)->local_sum += core_hash(address, known ? value + 1 : 0);
+}
+
 void core_store_lane(Machine *machine, Strand *strand, int lane, MachineAddress at, int bytes,
                      bool known, uint64_t value) {
   if (at.space == IR_SPACE_SHARED) {
     machine_shared_store(machine, at.rank, at.offset, bytes, known, value);
   } else if (at.space == IR_SPACE_LOCAL) {
-    core_run(machine)->local_stores++;
+    sum_local(machine, at.offset, known, value);
     int32_t reg = core_make_cell(machine->session, at.offset, bytes);
     Value v = {.known = known ? MACHINE_ALL_LANES : 0, .uniform = true, .scalar = value};
     if (reg >= 0) core_write_reg(machine, strand, reg, v, 1u << lane);
@@ -307,13 +312,22 @@ Value core_load(Machine *machine, Strand *strand, Value address, IrSpace space, 
   return value_from_lanes(machine, result, known, lanes);
 }
 
+/* One number for the known lanes of a value. */
+static uint64_t name_lanes(Value value, uint32_t lanes) {
+  uint64_t name = 0;
+  if (value.uniform) return value.scalar;
+  FOR_LANES(lane, lanes & value.known)
+  name = core_hash(name, value.lanes[lane]);
+  return name;
+}
+
 void core_store(Machine *machine, Strand *strand, Value address, IrSpace space, int bytes,
                 Value value, uint32_t lanes) {
   uint64_t same;
   if (value_same(address, lanes, &same)) {
     MachineAddress at = machine_address(machine, same, space);
     if (at.space == IR_SPACE_LOCAL) {
-      core_run(machine)->local_stores++;
+      sum_local(machine, at.offset, (value.known & lanes) != 0, name_lanes(value, lanes));
       int32_t reg = core_make_cell(machine->session, at.offset, bytes);
       if (reg >= 0) core_write_reg(machine, strand, reg, value, lanes);
       return;
