@@ -407,8 +407,8 @@ static void judge_target(IsaVerdict *verdict, const IsaCall *call, const char *t
   for (int i = 0; i < call->nmodifiers && used < sizeof name; i++)
     used += (size_t)snprintf(name + used, sizeof name - used, ".%s", call->modifiers[i]);
   needed_targets(form, target, suffix, list, sizeof list);
-  snprintf(verdict->message, sizeof verdict->message, "%s does not exist on %s; it needs %s", name,
-           target, list);
+  snprintf(verdict->message, sizeof verdict->message, "%s does not exist on %.16s; it needs %.110s",
+           name, target, list);
 }
 
 /* The form that fits, for the target if there is one; verdict->form is NULL when none does. */
