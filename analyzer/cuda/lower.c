@@ -34,6 +34,8 @@ static void end(Lower *l) {
   g_hash_table_destroy(l->declarations);
   g_hash_table_destroy(l->globals);
   g_hash_table_destroy(l->cells);
+  if (l->facts) g_hash_table_destroy(l->facts);
+  if (l->detached) g_hash_table_destroy(l->detached);
   kc_arena_free(l->scratch);
 }
 
@@ -61,8 +63,25 @@ static void place_lost_labels(Lower *l) {
     if (l->b.labels.items[i] < 0) lower_place(l, i);
 }
 
+static void unset_registers(Lower *l) {
+  if (l->unset.count == 0) return;
+  IrOperand *dst = KC_NEW_ARRAY(l->arena, IrOperand, l->unset.count);
+  for (int i = 0; i < l->unset.count; i++)
+    dst[i] = ir_use(l->unset.items[i]);
+  IrInsn insn = {.op = IR_havoc,
+                 .guard = -1,
+                 .target = -1,
+                 .ipdom = -1,
+                 .nargs = (uint16_t)l->unset.count,
+                 .args = dst,
+                 .where = l->kernel->where,
+                 .text = "registers chosen by a computed index"};
+  KC_PUSH(l->arena, l->prologue, insn);
+}
+
 /* Moves the prologue to the front; labels of the body move with their instructions. */
 static void insert_prologue(Lower *l) {
+  unset_registers(l);
   int count = l->prologue.count;
   if (count == 0) return;
   for (int i = 0; i < l->kernel->insns.count; i++)
@@ -74,22 +93,45 @@ static void insert_prologue(Lower *l) {
     if (!l->label_in_prologue.items[i]) l->b.labels.items[i] += count;
 }
 
+static void body(Lower *l, Callee *callee) {
+  l->frame = frame_new(l, NULL, callee);
+  for (int i = 0; i < callee->nparams; i++)
+    bind_kernel_parameter(l, callee->params[i],
+                          i < l->kernel->params.count ? &l->kernel->params.items[i] : NULL);
+  lower_statement(l, callee->body);
+}
+
+/* Takes everything back that lowering the body made. */
+static void start_again(Lower *l, CudaUnit *unit, IrKernel *kernel, int notes, int violations) {
+  end(l);
+  g_hash_table_destroy(l->b.cells);
+  kernel->insns.count = kernel->regs.count = kernel->objects.count = 0;
+  kernel->asms.count = kernel->stage_constants.count = 0;
+  kernel->notes.count = notes;
+  kernel->reachable_asm = kernel->lowered_asm = 0;
+  kernel->reachable_calls = kernel->lowered_calls = 0;
+  if (unit->violations) unit->violations->list.count = violations;
+  begin(l, unit, kernel);
+}
+
 bool lower_function(CudaUnit *unit, CXCursor function, IrKernel *kernel) {
   Lower lower, *l = &lower;
+  int violations = unit->violations ? unit->violations->list.count : 0;
+  int notes = kernel->notes.count; /* of what went before */
   begin(l, unit, kernel);
   Callee *callee = callee_of(l, function);
-  bool body = callee_has_body(l, callee);
-  l->frame = frame_new(l, NULL, callee);
-  if (body) {
-    for (int i = 0; i < callee->nparams; i++)
-      bind_kernel_parameter(l, callee->params[i],
-                            i < kernel->params.count ? &kernel->params.items[i] : NULL);
-    lower_statement(l, callee->body);
+  bool found = callee_has_body(l, callee);
+  if (found) body(l, callee);
+  if (l->wants_unroll) {
+    start_again(l, unit, kernel, notes, violations);
+    l->facts = g_hash_table_new(NULL, NULL);
+    callee = callee_of(l, function);
+    if (callee_has_body(l, callee)) body(l, callee);
   }
   place_lost_labels(l);
   insert_prologue(l);
   lower_position(l);
   ir_finish(&l->b);
   end(l);
-  return body;
+  return found;
 }

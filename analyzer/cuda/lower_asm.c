@@ -36,26 +36,40 @@ static const CppType *operand_type(Lower *l, const CppType *type) {
   return leaf->offset == 0 && leaf->type->bytes == type->bytes ? leaf->type : type;
 }
 
+/* The register of an asynchronous instruction that is no cell. It works on the register itself,
+ * later: a load before and a store after it would be accesses that are not there. Elements at a
+ * known address that are stored at another width (packed halves) keep one register each. */
+static int32_t detached(Lower *l, IrOperand address, IrType type) {
+  bool known = address_is_local(address);
+  gpointer key = (gpointer)(uintptr_t)address.value;
+  if (!l->detached) l->detached = g_hash_table_new(NULL, NULL);
+  if (known && g_hash_table_contains(l->detached, key))
+    return GPOINTER_TO_INT(g_hash_table_lookup(l->detached, key));
+  int32_t reg = lower_temp(l, type);
+  if (known) g_hash_table_insert(l->detached, key, GINT_TO_POINTER(reg));
+  lower_havoc(l, false,
+              known ? "registers in flight: an accumulator is also used at another width"
+                    : "registers in flight: an accumulator is chosen by a computed index");
+  KC_PUSH(l->scratch, l->unset, reg);
+  l->wants_unroll |= !known;
+  return reg;
+}
+
 static PtxAsmOperand output(Lower *l, AstNode *n, const char *constraint, bool is_async,
                             Pending *pending) {
   const CppType *type = operand_type(l, ast_type(l, n));
   IrOperand address = lower_lvalue(l, n);
   bool reads = strchr(constraint, '+') != NULL;
+  IrType ir = cpp_is_scalar(type) ? type->ir : IR_TYPE_U(8);
   int32_t reg = lower_cell(l, address, type);
-  if (reg < 0) {
-    IrType ir = cpp_is_scalar(type) ? type->ir : IR_TYPE_U(8);
+  if (reg < 0 && is_async) {
+    reg = detached(l, address, ir);
+  } else if (reg < 0) {
     reg = lower_temp(l, ir);
-    l->wants_unroll |= is_async;
-    if (is_async) {
-      /* It works on the register itself, later: a load before and a store after it would be
-       * accesses that are not there. */
-      ir_note(&l->b, false, "registers in flight: an accumulator is chosen by a computed index");
-    } else {
-      *pending = (Pending){address, type, reg};
-      if (reads) lower_move(l, reg, ir, lower_load(l, address, type, false));
-    }
+    *pending = (Pending){address, type, reg};
+    if (reads) lower_move(l, reg, ir, lower_load(l, address, type, false));
   }
-  IrType ir = l->kernel->regs.items[reg].type;
+  ir = l->kernel->regs.items[reg].type;
   IrOperand value = reads ? ir_use(reg) : ir_unknown();
   value.type = ir;
   return (PtxAsmOperand){constraint, value, reg, ir, NULL};
@@ -136,6 +150,13 @@ void lower_asm(Lower *l, AstNode *n) {
                       .nclobbers = a->parts.clobbers.count,
                       .is_volatile = a->parts.is_volatile,
                       .map = a->parts.map};
+  for (int i = 0; i < count; i++) { /* what it may write */
+    if (operands[i].dst >= 0)
+      facts_clobber(l, ir_imm((int64_t)l->kernel->regs.items[operands[i].dst].cell),
+                    operands[i].type.bytes);
+    else if (address_is_local(operands[i].value))
+      facts_clobber(l, ir_unknown(), 0);
+  }
   lower_position(l);
   int before = l->b.labels.count;
   bool read = ptx_lower_asm(&l->b, &statement, l->unit->violations);

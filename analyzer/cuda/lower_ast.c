@@ -325,9 +325,9 @@ bool callee_has_body(Lower *l, Callee *c) {
 bool ast_is_read(Lower *l, AstNode *parent) {
   if (!parent) return false;
   if (parent->kind == CXCursor_LambdaExpr) return true; /* a capture by copy */
+  /* the conversion that reads, or that to const for a parameter `const T &` */
   return parent->kind == CXCursor_UnexposedExpr && parent->nparts == 1 &&
-         cpp_is_scalar(ast_type(l, parent)) &&
-         !l->clang->isConstQualifiedType(l->clang->getCursorType(parent->cursor));
+         cpp_is_scalar(ast_type(l, parent));
 }
 
 static void find_other_uses(Lower *l, AstNode *n, AstNode *parent, GHashTable *written) {

@@ -103,6 +103,7 @@ static bool copy_memory(Lower *l, const Call *call, int variant, IrOperand *resu
     lower_copy(l, dst, src, to);
     return true;
   }
+  facts_clobber(l, dst, bytes);
   IrOperand args[] = {*result, address_value(l, src), size};
   lower_emit(l, IR_copy, IR_TYPE_NONE, args, 3);
   return true;
@@ -113,6 +114,7 @@ static bool fill_memory(Lower *l, const Call *call, int variant, IrOperand *resu
   if (call->nargs < 3) return false;
   IrOperand dst = address_value(l, address_pin(l, lower_decayed(l, call->args[0])));
   IrOperand value = lower_value(l, call->args[1]), size = lower_value(l, call->args[2]);
+  facts_clobber(l, dst, ir_is_imm(size) ? (uint64_t)size.value : 0);
   IrOperand args[] = {dst, size, value};
   lower_emit(l, IR_fill, IR_TYPE_NONE, args, 3);
   *result = dst;

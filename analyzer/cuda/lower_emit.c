@@ -272,7 +272,7 @@ static bool label_is_here(const Lower *l, int32_t label) {
 }
 
 /* Drops branches to the next instruction. Labels already placed here move with it. */
-void lower_place(Lower *l, int32_t label) {
+static void place(Lower *l, int32_t label) {
   while (l->kernel->insns.count > 0) {
     const IrInsn *last = &l->kernel->insns.items[l->kernel->insns.count - 1];
     if (last->op != IR_branch || last->target != label) break;
@@ -285,9 +285,23 @@ void lower_place(Lower *l, int32_t label) {
   l->placed_at = l->kernel->insns.count;
 }
 
+void lower_place(Lower *l, int32_t label) {
+  place(l, label);
+  facts_forget_all(l);
+}
+
+void lower_head(Lower *l, int32_t label, LoopFacts *loop) {
+  const LoopFacts *earlier = l->loop_facts;
+  l->loop_facts = NULL;
+  place(l, label);
+  *loop = facts_loop_head(l, earlier);
+}
+
 void lower_close(Lower *l, int32_t label) {
   int before = l->placed_at;
-  lower_place(l, label);
+  bool falls_through = lower_reachable(l);
+  facts_join(l, label, falls_through);
+  place(l, label);
   if (l->label_uses.items[label] == 0 && before != l->kernel->insns.count) l->placed_at = before;
 }
 
@@ -302,6 +316,7 @@ void lower_jump(Lower *l, int32_t label) {
   if (!lower_reachable(l)) return;
   lower_position(l);
   l->label_uses.items[label]++;
+  facts_jump(l, label);
   ir_branch(&l->b, label, -1, false);
 }
 
@@ -318,6 +333,7 @@ void lower_branch(Lower *l, IrOperand predicate, int32_t label, bool want) {
   predicate = lower_to_reg(l, predicate, IR_TYPE_PRED);
   lower_position(l);
   l->label_uses.items[label]++;
+  facts_jump(l, label);
   ir_branch(&l->b, label, predicate.id, !want);
 }
 

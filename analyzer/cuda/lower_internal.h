@@ -5,6 +5,7 @@
  * lower_ast.c       cursors as nodes with cached children, types, constants; callees
  * lower_emit.c      positions, instructions with constant folding, conversions, branches
  * lower_memory.c    addresses, cells, loads, stores, copies
+ * lower_facts.c     what cells are known to hold, where that is needed
  * lower_object.c    variables: frames and bindings, shared objects, globals
  * lower_lvalue.c    expressions that designate objects
  * lower_rvalue.c    expressions that compute values
@@ -335,6 +336,28 @@ typedef struct Closure {
   Frame *frame;     /* defining frame, or an overlay of it with the copies captured */
 } Closure;
 
+/* ---- what cells are known to hold (lower_facts.c) ---- */
+
+typedef struct Fact Fact;
+
+typedef struct FactChange {
+  uint64_t address, bytes;
+  Fact *old; /* NULL: nothing was known */
+} FactChange;
+
+typedef struct Allocation {
+  uint64_t start, end;
+  bool escaped; /* its address is a value somewhere */
+} Allocation;
+
+typedef struct LoopFacts {
+  int before, head; /* places in the log: before the head forgot what the body may change, after */
+  int escapes;
+  bool writes_escaped;
+  uint64_t fresh; /* objects from here on are made again each time the loop is lowered */
+  KC_VEC(FactChange) written;
+} LoopFacts;
+
 /* ---- the lowering of one function ---- */
 
 struct Lower {
@@ -357,6 +380,8 @@ struct Lower {
   KC_VEC(uint8_t) pinned;    /* by register: bound by name, must keep its definition */
   KC_VEC(Closure) closures;
   KC_VEC(IrInsn) prologue;
+  GHashTable *detached;  /* address -> register of an asynchronous instruction that is no cell */
+  KC_VEC(int32_t) unset; /* registers that get an unknown value before everything else */
   KC_VEC(uint8_t) label_in_prologue;
   KC_VEC(int32_t) label_uses; /* branches to it so far */
   bool in_prologue;
@@ -365,6 +390,14 @@ struct Lower {
   int32_t dynamic_shared; /* object of extern __shared__ arrays, -1 none yet */
   uint64_t global_top;
   bool limit_noted;
+  GHashTable *facts; /* local address -> Fact; NULL: none are kept */
+  KC_VEC(FactChange) fact_log;
+  KC_VEC(Allocation) allocations; /* ascending */
+  KC_VEC(int) label_marks;        /* place in the log of the first jump to a label, -1 none */
+  int escaped_written;            /* writes that may have hit any object whose address escaped */
+  bool first_pass;                /* inside a loop that will be lowered again */
+  LoopFacts last_loop;            /* of the loop lowered last */
+  const LoopFacts *loop_facts;    /* of the first pass, for the next loop head */
   bool wants_unroll; /* an asynchronous instruction writes registers at a computed index */
 };
 
@@ -392,6 +425,8 @@ IrOperand lower_to_reg(Lower *l, IrOperand value, IrType type);
 void lower_move(Lower *l, int32_t reg, IrType type, IrOperand value);
 int32_t lower_label(Lower *l);
 void lower_place(Lower *l, int32_t label);
+/* The label at the head of a loop; `loop` is for facts_loop_end. */
+void lower_head(Lower *l, int32_t label, LoopFacts *loop);
 /* As lower_place, when no branch to the label can follow: unused ones leave no trace. */
 void lower_close(Lower *l, int32_t label);
 void lower_jump(Lower *l, int32_t label);
@@ -408,6 +443,24 @@ static inline bool ir_is_imm(IrOperand o) {
 static inline bool ir_is_unknown(IrOperand o) {
   return o.kind == IR_OPD_UNKNOWN || o.kind == IR_OPD_NONE;
 }
+
+/* ---- facts (lower_facts.c) ---- */
+
+void facts_allocated(Lower *l, uint64_t address, uint64_t bytes);
+void facts_escape(Lower *l, IrOperand address);
+bool facts_read(Lower *l, IrOperand address, const CppType *type, IrOperand *value);
+void facts_stored(Lower *l, IrOperand address, const CppType *type, IrOperand value);
+/* Something wrote there; bytes 0: nobody knows where. */
+void facts_clobber(Lower *l, IrOperand address, uint64_t bytes);
+void facts_jump(Lower *l, int32_t label);
+/* At a label to which no further jump follows. */
+void facts_join(Lower *l, int32_t label, bool falls_through);
+void facts_forget_all(Lower *l);
+void facts_rollback(Lower *l, int mark);
+/* At the head of a loop: `earlier` (may be NULL) is what its first pass wrote. */
+LoopFacts facts_loop_head(Lower *l, const LoopFacts *earlier);
+/* Behind it: what the body did not write still holds. */
+void facts_loop_end(Lower *l, LoopFacts *loop);
 
 /* ---- memory (lower_memory.c) ---- */
 
@@ -585,7 +638,8 @@ typedef struct Induction {
 
 /* State to come back to when code has to be lowered again. */
 typedef struct Checkpoint {
-  int insns, labels, notes, asms, violations, closures, cases, placed_at;
+  int insns, labels, notes, asms, violations, closures, cases, placed_at, facts, unset;
+  uint64_t local_top;
   int reachable_asm, lowered_asm, reachable_calls, lowered_calls;
 } Checkpoint;
 

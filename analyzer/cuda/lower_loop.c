@@ -18,7 +18,8 @@ static bool is_declaration(const AstNode *n) {
 static void while_loop(Lower *l, AstNode *n) {
   int32_t head = lower_label(l), exit = lower_label(l);
   int keep = l->frame->cleanups.count, at = 0;
-  lower_place(l, head);
+  LoopFacts facts;
+  lower_head(l, head, &facts);
   while (at < n->nparts && is_declaration(n->parts[at])) /* while (T x = ...) */
     lower_statement(l, n->parts[at++]);
   if (at < n->nparts) lower_condition(l, n->parts[at], exit, false);
@@ -26,15 +27,20 @@ static void while_loop(Lower *l, AstNode *n) {
   lower_leave_scope(l, keep);
   lower_jump(l, head);
   lower_close(l, exit);
+  facts_loop_end(l, &facts);
+  l->last_loop = facts;
 }
 
 static void do_loop(Lower *l, AstNode *n) {
   int32_t head = lower_label(l), next = lower_label(l), exit = lower_label(l);
-  lower_place(l, head);
+  LoopFacts facts;
+  lower_head(l, head, &facts);
   loop_body(l, ast_part(l, n, 0), exit, next);
-  lower_place(l, next);
+  lower_close(l, next);
   if (ast_part(l, n, 1)) lower_condition(l, n->parts[1], head, true);
   lower_close(l, exit);
+  facts_loop_end(l, &facts);
+  l->last_loop = facts;
 }
 
 /* ---- for ---- */
@@ -120,14 +126,17 @@ static ForParts for_parts(Lower *l, AstNode *n) {
 static void rolled(Lower *l, const ForParts *parts) {
   if (parts->init) lower_statement(l, parts->init);
   int32_t head = lower_label(l), next = lower_label(l), exit = lower_label(l);
-  lower_place(l, head);
+  LoopFacts facts;
+  lower_head(l, head, &facts);
   if (parts->variable) lower_statement(l, parts->variable);
   if (parts->condition) lower_condition(l, parts->condition, exit, false);
   loop_body(l, parts->body, exit, next);
-  lower_place(l, next);
+  lower_close(l, next);
   if (parts->increment) lower_statement(l, parts->increment);
   lower_jump(l, head);
   lower_close(l, exit);
+  facts_loop_end(l, &facts);
+  l->last_loop = facts;
 }
 
 static void unrolled(Lower *l, const ForParts *parts, const Induction *induction) {
@@ -141,28 +150,6 @@ static void unrolled(Lower *l, const ForParts *parts, const Induction *induction
     lower_close(l, next);
   }
   lower_close(l, exit);
-}
-
-/* nvcc keeps the registers of an asynchronous instruction in registers by unrolling the loops that
- * number them. Where one turns up at a computed index, the loop is lowered again, unrolled. */
-static void for_loop(Lower *l, AstNode *n) {
-  ForParts parts = for_parts(l, n);
-  int keep = l->frame->cleanups.count;
-  bool wanted = l->wants_unroll;
-  Checkpoint before = lower_checkpoint(l);
-  l->wants_unroll = false;
-  rolled(l, &parts);
-  Induction induction;
-  if (l->wants_unroll) {
-    int body = l->kernel->insns.count - before.insns;
-    if (lower_induction(l, &parts, &induction) && induction.count * body < UNROLL_INSNS) {
-      lower_rollback(l, &before);
-      l->wants_unroll = false;
-      unrolled(l, &parts, &induction);
-    }
-  }
-  l->wants_unroll |= wanted;
-  lower_leave_scope(l, keep);
 }
 
 /* ---- range-based for ---- */
@@ -240,7 +227,8 @@ static void range_loop(Lower *l, AstNode *n) {
   int32_t head = lower_label(l), next = lower_label(l), exit = lower_label(l);
   int32_t counter = lower_temp(l, index->ir);
   lower_move(l, counter, index->ir, lower_constant(0, index->ir));
-  lower_place(l, head);
+  LoopFacts facts;
+  lower_head(l, head, &facts);
   IrOperand more = lower_compare(l, IR_CMP_lt, index->ir, ir_use(counter), range.count);
   lower_branch(l, more, exit, false);
   IrOperand at = address_index(l, range.first, ir_use(counter), index, range.elem->bytes);
@@ -252,21 +240,64 @@ static void range_loop(Lower *l, AstNode *n) {
     lower_copy(l, copy, at, type);
   }
   loop_body(l, body, exit, next);
-  lower_place(l, next);
+  lower_close(l, next);
   IrOperand args[] = {ir_use(counter), ir_use(counter), ir_imm(1)};
   lower_emit(l, IR_add, index->ir, args, 3);
   lower_jump(l, head);
   lower_close(l, exit);
+  facts_loop_end(l, &facts);
+  l->last_loop = facts;
 }
 
-void lower_loop(Lower *l, AstNode *n) {
-  ast_expand(l, n);
+static void once(Lower *l, AstNode *n, const ForParts *parts) {
+  int keep = l->frame->cleanups.count;
   switch (n->kind) {
   case CXCursor_WhileStmt: while_loop(l, n); break;
   case CXCursor_DoStmt: do_loop(l, n); break;
-  case CXCursor_ForStmt: for_loop(l, n); break;
+  case CXCursor_ForStmt: rolled(l, parts); break;
   default: range_loop(l, n); break;
   }
+  lower_leave_scope(l, keep);
+}
+
+/* The second lowering of a loop: unrolled where that is possible, else with the facts that its
+ * first lowering shows to hold all the time. */
+static void again(Lower *l, AstNode *n, const ForParts *parts, const Checkpoint *before,
+                  const LoopFacts *first) {
+  Induction induction;
+  int body = l->kernel->insns.count - before->insns;
+  lower_rollback(l, before);
+  l->wants_unroll = false;
+  if (n->kind == CXCursor_ForStmt && lower_induction(l, parts, &induction) &&
+      induction.count * body < UNROLL_INSNS) {
+    unrolled(l, parts, &induction);
+    return;
+  }
+  l->loop_facts = first;
+  once(l, n, parts);
+  l->loop_facts = NULL;
+}
+
+/* nvcc keeps the registers of an asynchronous instruction in registers by unrolling the loops that
+ * number them. Where one turns up at a computed index, the loop is lowered again. */
+void lower_loop(Lower *l, AstNode *n) {
+  ast_expand(l, n);
+  ForParts parts = {0};
+  if (n->kind == CXCursor_ForStmt) parts = for_parts(l, n);
+  bool wanted = l->wants_unroll, outer_pass = l->first_pass;
+  int keep = l->frame->cleanups.count;
+  Checkpoint before = lower_checkpoint(l);
+  l->wants_unroll = false;
+  l->first_pass = l->facts != NULL; /* without facts, inner loops are settled on the way */
+  once(l, n, &parts);
+  l->first_pass = outer_pass;
+  if (l->wants_unroll && !outer_pass && (l->facts || n->kind == CXCursor_ForStmt)) {
+    LoopFacts first = l->last_loop;
+    first.fresh = before.local_top;
+    again(l, n, &parts, &before, &first);
+  }
+  l->wants_unroll |= wanted;
+  lower_leave_scope(l, keep);
 }
 
 /* ---- switch ---- */

@@ -24,6 +24,7 @@ IrSpace address_space(Lower *l, IrOperand address) {
 
 IrOperand address_value(Lower *l, IrOperand address) {
   address.type = IR_TYPE_U(8);
+  facts_escape(l, address);
   if (address.kind != IR_OPD_REG || address.value == 0) return address;
   IrOperand base = address;
   base.value = 0;
@@ -71,6 +72,7 @@ IrOperand address_index(Lower *l, IrOperand address, IrOperand index, const CppT
   if (ir_is_unknown(index)) return ir_unknown();
   int64_t offset = 0;
   IrOperand base = address;
+  facts_escape(l, base);
   if (base.kind == IR_OPD_REG) {
     offset = base.value;
     base.value = 0;
@@ -83,6 +85,7 @@ IrOperand address_index(Lower *l, IrOperand address, IrOperand index, const CppT
 
 IrOperand lower_allocate(Lower *l, const CppType *type, const char *name) {
   uint64_t address = ir_local(&l->b, type->bytes, 16);
+  facts_allocated(l, address, type->bytes);
   if (l->b.local_top >= IR_LOCAL_END) {
     l->b.local_top = IR_LOCAL_BASE;
     lower_havoc(l, true, "local objects are larger than the local address space");
@@ -151,6 +154,7 @@ IrOperand lower_load(Lower *l, IrOperand address, const CppType *type, bool is_v
   if (!cpp_is_scalar(type)) return ir_unknown();
   int32_t cell = lower_cell(l, address, type);
   IrOperand result;
+  if (cell >= 0 && facts_read(l, address, type, &result)) return result;
   if (cell >= 0) {
     result = ir_use(cell);
   } else {
@@ -190,9 +194,11 @@ static void store(Lower *l, IrOperand address, const CppType *type, IrOperand va
   value.role = 0;
   int32_t cell = lower_cell(l, address, type);
   if (cell >= 0) {
+    facts_stored(l, address, type, value); /* pins a temporary that it keeps */
     if (!last_use || !retarget(l, cell, type, value)) lower_move(l, cell, type->ir, value);
     return;
   }
+  facts_clobber(l, address, address_is_local(address) ? type->ir.bytes : 0);
   if (value.kind == IR_OPD_REG && l->kernel->regs.items[value.id].type.cls == IR_CLASS_PRED)
     value = lower_convert(l, value, cpp_scalar(l, CXType_Bool), cpp_scalar(l, CXType_UChar));
   IrOperand args[] = {access_operand(address), value};
@@ -214,11 +220,13 @@ void lower_store_last(Lower *l, IrOperand address, const CppType *type, IrOperan
 /* ---- blocks ---- */
 
 static void copy_block(Lower *l, IrOperand to, IrOperand from, uint64_t bytes) {
+  facts_clobber(l, to, bytes);
   IrOperand args[] = {access_operand(to), access_operand(from), ir_imm((int64_t)bytes)};
   lower_emit(l, IR_copy, IR_TYPE_NONE, args, 3);
 }
 
 static void fill_block(Lower *l, IrOperand to, uint64_t bytes) {
+  facts_clobber(l, to, bytes);
   IrOperand args[] = {access_operand(to), ir_imm((int64_t)bytes), ir_imm(0)};
   lower_emit(l, IR_fill, IR_TYPE_NONE, args, 3);
 }
@@ -267,6 +275,7 @@ void lower_forget(Lower *l, IrOperand address, const CppType *type) {
   if (address.kind == IR_OPD_UNKNOWN) return;
   if (cpp_is_scalar(type)) {
     int32_t cell = lower_cell(l, address, type);
+    facts_clobber(l, address, type->ir.bytes);
     if (cell >= 0) {
       IrOperand dst = ir_use(cell);
       lower_emit(l, IR_havoc, type->ir, &dst, 1)->text = "passed to a function without a body";

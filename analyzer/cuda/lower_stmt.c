@@ -142,7 +142,7 @@ static GotoLabel *goto_label(Lower *l, CXCursor statement) {
 static void place_case(Lower *l, AstNode *n) {
   Frame *frame = l->frame;
   for (int i = 0; i < frame->cases.count; i++)
-    if (frame->cases.items[i].node == n) lower_place(l, frame->cases.items[i].label);
+    if (frame->cases.items[i].node == n) lower_close(l, frame->cases.items[i].label);
   AstNode *last = ast_last(l, n);
   if (last && (n->kind == CXCursor_DefaultStmt || n->nparts > 1)) lower_statement(l, last);
 }

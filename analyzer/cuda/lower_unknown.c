@@ -203,6 +203,7 @@ IrOperand lower_unknown_call(Lower *l, const Call *call) {
   }
   bool hides = !lower_is_opaque_call(l, callee) && callee_may_reach_event(l, callee);
   give_up_arguments(l, call);
+  facts_clobber(l, ir_unknown(), 0);
   if (l->kernel->is_host || lower_is_opaque_call(l, callee) || callee_is_system(l, callee)) {
     if (hides)
       lower_havoc(l, true, "'%s' is not modelled", callee->name);

@@ -14,6 +14,9 @@ Checkpoint lower_checkpoint(Lower *l) {
                       .closures = l->closures.count,
                       .cases = l->frame->cases.count,
                       .placed_at = l->placed_at,
+                      .facts = l->fact_log.count,
+                      .unset = l->unset.count,
+                      .local_top = l->b.local_top,
                       .reachable_asm = k->reachable_asm,
                       .lowered_asm = k->lowered_asm,
                       .reachable_calls = k->reachable_calls,
@@ -36,6 +39,8 @@ void lower_rollback(Lower *l, const Checkpoint *c) {
   l->closures.count = c->closures;
   l->frame->cases.count = c->cases;
   l->placed_at = c->placed_at;
+  l->unset.count = c->unset;
+  facts_rollback(l, c->facts);
   k->reachable_asm = c->reachable_asm;
   k->lowered_asm = c->lowered_asm;
   k->reachable_calls = c->reachable_calls;

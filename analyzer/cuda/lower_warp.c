@@ -206,6 +206,7 @@ static bool atomic(Lower *l, const Call *call, int op, IrOperand *result) {
                                             cpp_is_scalar(type) ? type : ast_type(l, call->args[i]))
                            : ir_unknown();
   }
+  facts_clobber(l, address, 0);
   IrInsn *insn = lower_emit(l, IR_atom, ir, args, count);
   insn->sub = (uint8_t)op;
   insn->space = (uint8_t)address_space(l, address);
