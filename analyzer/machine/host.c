@@ -135,8 +135,8 @@ enum {
 
 static void read_attributes(Machine *machine, Strand *strand, HostLaunch *launch, uint64_t config) {
   int64_t attrs, count, id, pdl;
-  bool have = load_number(machine, strand, config + CONFIG_ATTRS, 8, &attrs) &
-              load_number(machine, strand, config + CONFIG_COUNT, 4, &count);
+  bool have = load_number(machine, strand, config + CONFIG_ATTRS, 8, &attrs);
+  have = load_number(machine, strand, config + CONFIG_COUNT, 4, &count) && have;
   if (!have || count < 0 || count > MAX_ATTRS) {
     for (int i = 0; i < 3; i++)
       launch->cluster[i] = HOST_UNKNOWN;

@@ -69,11 +69,30 @@ static void load(Machine *machine, Strand *strand, const IrInsn *insn) {
               strand->active);
 }
 
+/* A constant that is there already (`any = 1` by whoever finds something): whichever thread comes
+ * last, the word is the same, so that such stores do not race with each other. */
+static bool repeats_constant(Machine *machine, Strand *strand, const IrInsn *insn, Value address,
+                             uint32_t lanes) {
+  if (insn->nargs != 2 || insn->args[1].kind != IR_OPD_IMM || !lanes) return false;
+  uint64_t mask = core_width_mask(insn->type.bytes);
+  FOR_LANES(lane, lanes) {
+    uint64_t where, there;
+    if (!value_lane(address, (int)lane, &where)) return false;
+    MachineAddress at = machine_address(machine, where, (IrSpace)insn->space);
+    if (at.space != IR_SPACE_SHARED ||
+        !core_load_lane(machine, strand, (int)lane, at, insn->type.bytes, &there) ||
+        (there & mask) != ((uint64_t)insn->args[1].value & mask))
+      return false;
+  }
+  return true;
+}
+
 static void store(Machine *machine, Strand *strand, const IrInsn *insn) {
   int width = insn->type.bytes;
   IrSpace space = (IrSpace)insn->space;
   Value address = machine_read(machine, strand, &insn->args[0]);
   uint32_t lanes = strand->active & address.known;
+  if (repeats_constant(machine, strand, insn, address, lanes)) return;
   for (int i = 1; i < insn->nargs; i++) {
     Value there =
         offset_address(machine, address, strand->active, (uint64_t)(i - 1) * (uint64_t)width);
@@ -131,7 +150,8 @@ static void atom(Machine *machine, Strand *strand, const IrInsn *insn) {
     if (real || !value_lane(address, (int)lane, &where)) continue;
     MachineAddress at = machine_address(machine, where, (IrSpace)insn->space);
     bool have = load_for_atom(machine, strand, (int)lane, at, width, &old);
-    bool operands = value_lane(a, (int)lane, &x) & value_lane(b, (int)lane, &y);
+    bool operands = value_lane(a, (int)lane, &x);
+    operands = value_lane(b, (int)lane, &y) && operands;
     uint64_t mask = core_width_mask(width);
     uint64_t fresh = have && operands
                          ? combine((IrAtom)insn->sub, insn->type, old, x & mask, y & mask) & mask
