@@ -171,6 +171,9 @@ void copy_check_alignment(Machine *machine, const Strand *strand, const IrInsn *
                           protocol_place(machine, strand, rank, offset), offset % align, align,
                           why);
   if (!v) return;
+  /* The order of static objects is the machine's choice: with another it may be aligned. */
+  if (object && !object->dynamic && object->align < align && within % align == 0)
+    v->confidence = IR_INFERRED;
   ir_violation_fact(machine->violations, v, "align", "%u", align);
   if (object && object->where)
     ir_violation_related(machine->violations, v, object->where, "declared here");

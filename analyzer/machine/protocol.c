@@ -212,6 +212,23 @@ MachineStep protocol_event(Machine *machine, Strand *strand, const IrInsn *insn)
 
 /* ---- ordinary accesses ---- */
 
+/* All write the same: who comes last does not matter. The contents are already those stored. */
+static void note_value(Machine *machine, Access *record, const MachineAccess *access) {
+  bool fresh = record->step == machine->step;
+  uint64_t at, value;
+  bool known =
+      access->kind == MACHINE_WRITE && access->bytes <= 8 &&
+      value_same(access->address, access->lanes, &at) &&
+      machine_shared_load(machine, (int)(at >> 24), at & 0xffffff, (int)access->bytes, &value);
+  if (!known || (!fresh && record->value_known && record->value != value)) {
+    record->value_known = false;
+    return;
+  }
+  if (!fresh && !record->value_known) return;
+  record->value_known = true;
+  record->value = value;
+}
+
 static void touch_shared(Machine *machine, Strand *strand, const IrInsn *insn,
                          const MachineAccess *access) {
   bool write = access->kind != MACHINE_READ;
@@ -219,6 +236,7 @@ static void touch_shared(Machine *machine, Strand *strand, const IrInsn *insn,
   Access *record =
       protocol_thread_access(machine, strand, insn, ACTOR_THREAD, write, access->lanes);
   record->atomic = access->kind == MACHINE_ATOMIC;
+  note_value(machine, record, access);
   uint32_t left = access->lanes, lanes;
   uint64_t at;
   bool known;

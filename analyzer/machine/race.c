@@ -265,6 +265,7 @@ static void check_write(Touch *touch, const Cell *cell, uint8_t mask, int rank, 
   const Access *a = ref_access(touch->races, before), *now = touch->access;
   touch->known_write = before;
   if (a->atomic && now->atomic) return;
+  if (a->value_known && now->value_known && now->write && a->value == now->value) return;
   if (!is_over(touch, before))
     report(touch, now->write ? RACE_WRITE_AFTER_WRITE : RACE_READ_AFTER_WRITE, before, rank,
            offset);

@@ -31,6 +31,8 @@ typedef struct Access {
   uint32_t issued;        /* the warp's own time when it was executed */
   uint8_t actor;          /* AccessActor */
   bool write, atomic;
+  bool value_known; /* a store of the same known value by all its lanes */
+  uint64_t value;
   const IrInsn *insn;
   uint64_t step;
   uint32_t base;        /* tensor memory: first column of the region */
