@@ -408,30 +408,70 @@ static inline int warp_rank(const Machine *machine, uint32_t warp) {
 
 /* ---- events, one function each ---- */
 
-#define PROTOCOL_EVENTS(X)                                                                         \
-  X(mbarrier_init)                                                                                 \
-  X(mbarrier_inval)                                                                                \
-  X(mbarrier_expect_tx)                                                                            \
-  X(mbarrier_complete_tx)                                                                          \
-  X(mbarrier_arrive)                                                                               \
-  X(mbarrier_test_wait)                                                                            \
-  X(mbarrier_try_wait)                                                                             \
-  X(mbarrier_wait)                                                                                 \
-  X(mbarrier_pending_count) X(cp_async_mbarrier_arrive) X(cp_async) X(cp_async_commit)             \
-      X(cp_async_wait) X(bulk_copy) X(bulk_reduce) X(bulk_prefetch) X(bulk_tensor_load)            \
-          X(bulk_tensor_store) X(bulk_tensor_reduce) X(bulk_tensor_prefetch) X(bulk_commit)        \
-              X(bulk_wait) X(st_async) X(red_async) X(prefetch_tensormap) X(tensormap_replace)     \
-                  X(tensormap_cp_fenceproxy) X(fence) X(fence_proxy_async)                         \
-                      X(fence_proxy_tensormap) X(fence_mbarrier_init) X(bar_sync) X(bar_arrive)    \
-                          X(bar_red) X(warp_sync) X(cluster_arrive) X(cluster_wait) X(wgmma_fence) \
-                              X(wgmma_commit) X(wgmma_wait) X(wgmma_mma) X(tcgen05_alloc)          \
-                                  X(tcgen05_dealloc) X(tcgen05_relinquish) X(tcgen05_mma)          \
-                                      X(tcgen05_cp) X(tcgen05_shift) X(tcgen05_ld) X(tcgen05_st)   \
-                                          X(tcgen05_wait_ld) X(tcgen05_wait_st) X(tcgen05_commit)  \
-                                              X(tcgen05_fence_before) X(tcgen05_fence_after)       \
-                                                  X(clc_try_cancel) X(clc_is_canceled)             \
-                                                      X(clc_get_ctaid) X(setmaxnreg)               \
-                                                          X(griddep_wait) X(griddep_launch)
+/* One event a line. */
+// clang-format off
+#define PROTOCOL_EVENTS(X) \
+  X(mbarrier_init) \
+  X(mbarrier_inval) \
+  X(mbarrier_expect_tx) \
+  X(mbarrier_complete_tx) \
+  X(mbarrier_arrive) \
+  X(mbarrier_test_wait) \
+  X(mbarrier_try_wait) \
+  X(mbarrier_wait) \
+  X(mbarrier_pending_count) \
+  X(cp_async_mbarrier_arrive) \
+  X(cp_async) \
+  X(cp_async_commit) \
+  X(cp_async_wait) \
+  X(bulk_copy) \
+  X(bulk_reduce) \
+  X(bulk_prefetch) \
+  X(bulk_tensor_load) \
+  X(bulk_tensor_store) \
+  X(bulk_tensor_reduce) \
+  X(bulk_tensor_prefetch) \
+  X(bulk_commit) \
+  X(bulk_wait) \
+  X(st_async) \
+  X(red_async) \
+  X(prefetch_tensormap) \
+  X(tensormap_replace) \
+  X(tensormap_cp_fenceproxy) \
+  X(fence) \
+  X(fence_proxy_async) \
+  X(fence_proxy_tensormap) \
+  X(fence_mbarrier_init) \
+  X(bar_sync) \
+  X(bar_arrive) \
+  X(bar_red) \
+  X(warp_sync) \
+  X(cluster_arrive) \
+  X(cluster_wait) \
+  X(wgmma_fence) \
+  X(wgmma_commit) \
+  X(wgmma_wait) \
+  X(wgmma_mma) \
+  X(tcgen05_alloc) \
+  X(tcgen05_dealloc) \
+  X(tcgen05_relinquish) \
+  X(tcgen05_mma) \
+  X(tcgen05_cp) \
+  X(tcgen05_shift) \
+  X(tcgen05_ld) \
+  X(tcgen05_st) \
+  X(tcgen05_wait_ld) \
+  X(tcgen05_wait_st) \
+  X(tcgen05_commit) \
+  X(tcgen05_fence_before) \
+  X(tcgen05_fence_after) \
+  X(clc_try_cancel) \
+  X(clc_is_canceled) \
+  X(clc_get_ctaid) \
+  X(setmaxnreg) \
+  X(griddep_wait) \
+  X(griddep_launch)
+// clang-format on
 
 #define X(name) MachineStep event_##name(Machine *machine, Strand *strand, const IrInsn *insn);
 PROTOCOL_EVENTS(X)
