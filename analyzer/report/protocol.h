@@ -12,6 +12,7 @@
 void protocol_text(const IrProgram *program, const IrKernel *kernel, const MachineResult *result,
                    GString *out);
 /* The same as a JSON object {"kernel", "barriers": [...], "not_checked": [...]}; new reference. */
-json_t *protocol_json(const IrProgram *program, const IrKernel *kernel, const MachineResult *result);
+json_t *protocol_json(const IrProgram *program, const IrKernel *kernel,
+                      const MachineResult *result);
 
 #endif
