@@ -239,7 +239,8 @@ static IrOperand number_of_predicate(Lower *l, IrOperand predicate, IrType type)
 
 IrOperand lower_convert(Lower *l, IrOperand value, const CppType *from, const CppType *to) {
   if (to->kind == CPP_VOID || to->kind == CPP_OTHER || cpp_is_object(to)) return value;
-  if (from->kind == CPP_FUNCTION) return typed(value, IR_TYPE_U(8)); /* its address */
+  if (from->kind == CPP_FUNCTION || (from->kind == CPP_ARRAY && to->kind == CPP_POINTER))
+    return typed(value, IR_TYPE_U(8)); /* its address */
   if (to->is_bool) return from->is_bool ? typed(value, to->ir) : lower_truth(l, value, from);
   if (ir_is_unknown(value)) return typed(ir_unknown(), to->ir);
   if (is_predicate(l, value)) {

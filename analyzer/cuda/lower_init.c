@@ -123,6 +123,8 @@ void lower_default_init(Lower *l, IrOperand address, const CppType *type, bool z
 static bool takes_whole(Lower *l, const CppType *type, AstNode *n) {
   if (!cpp_is_object(type) || is_list(n->kind) || n->kind == CXCursor_StringLiteral) return true;
   const CppType *given = ast_type(l, n);
+  if (type->kind == CPP_RECORD && given->kind == CPP_INT)
+    return !ast_is_null(cpp_converting_constructor(l, type));
   return cpp_is_object(given) && (cpp_same(given, type) || given->kind == type->kind);
 }
 
@@ -265,6 +267,15 @@ static AstNode *strip_object(Lower *l, const CppType *type, AstNode *n) {
   }
 }
 
+/* A number where a record is wanted: the constructor is not in the tree. */
+static bool init_from_number(Lower *l, IrOperand address, const CppType *type, AstNode *n) {
+  if (type->kind != CPP_RECORD || ast_type(l, n)->kind != CPP_INT) return false;
+  CXCursor constructor = cpp_converting_constructor(l, type);
+  if (ast_is_null(constructor)) return false;
+  lower_construct(l, address, type, constructor, &n, 1, n);
+  return true;
+}
+
 static void init_object(Lower *l, IrOperand address, const CppType *type, AstNode *n) {
   n = strip_object(l, type, n);
   if (is_list(n->kind)) {
@@ -288,7 +299,7 @@ static void init_object(Lower *l, IrOperand address, const CppType *type, AstNod
     init_conditional(l, address, type, n);
     return;
   }
-  if (n->kind == CXCursor_StringLiteral) return;
+  if (n->kind == CXCursor_StringLiteral || init_from_number(l, address, type, n)) return;
   if (type->kind == CPP_ARRAY && n->kind == CXCursor_UnexposedExpr && n->nparts > 1 &&
       cpp_same(ast_type(l, n->parts[0]), type)) { /* element by element, from the first child */
     lower_copy(l, address, lower_lvalue(l, n->parts[0]), type);

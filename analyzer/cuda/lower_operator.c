@@ -1,7 +1,25 @@
 /* Operators and conditions. */
 #include "cuda/lower_internal.h"
 
+/* A record where a number is wanted: the conversion is not in the tree. */
+static IrOperand converted_record(Lower *l, AstNode *n, const CppType *to) {
+  CXCursor conversion = cpp_conversion(l, ast_type(l, n));
+  Callee *callee = ast_is_null(conversion) ? NULL : callee_of(l, conversion);
+  if (!callee || !callee_has_body(l, callee) || callee->result->kind == CPP_REFERENCE) {
+    lower_effect(l, n);
+    return lower_havoc(l, false, "a conversion from %s could not be lowered",
+                       cpp_name(l, ast_type(l, n)));
+  }
+  Call call = {.node = n,
+               .callee = callee,
+               .has_object = true,
+               .object = address_pin(l, lower_lvalue(l, n)),
+               .object_node = n};
+  return lower_convert(l, lower_inline(l, &call, NULL), callee->result, to);
+}
+
 IrOperand lower_value_as(Lower *l, AstNode *n, const CppType *to) {
+  if (cpp_is_scalar(to) && ast_type(l, n)->kind == CPP_RECORD) return converted_record(l, n, to);
   return lower_convert(l, lower_value(l, n), ast_type(l, n), to);
 }
 

@@ -350,7 +350,8 @@ bool cpp_has_bit_fields(Lower *l, const CppType *type) {
 typedef struct {
   Lower *l;
   CXCursorKind kind;
-  CXCursor like; /* a constructor whose parameters the wanted one has; null: the default one */
+  CXCursor like;    /* a constructor whose parameters the wanted one has; null: the default one */
+  bool from_number; /* a constructor that makes the record of one number */
   CXCursor found;
 } MemberSearch;
 
@@ -365,10 +366,22 @@ static bool same_parameters(Lower *l, CXCursor a, CXCursor b) {
   return true;
 }
 
+static bool takes_number(Lower *l, CXCursor constructor) {
+  CXType type = l->clang->getCursorType(constructor);
+  if (l->clang->CXXMethod_isDefaulted(constructor) || l->clang->getNumArgTypes(type) < 1)
+    return false;
+  return cpp_type(l, l->clang->getArgType(type, 0))->kind == CPP_INT;
+}
+
 static bool is_wanted_member(MemberSearch *search, CXCursor cursor) {
   Lower *l = search->l;
   if (cursor.kind != search->kind) return false;
-  if (cursor.kind == CXCursor_Constructor) {
+  if (cursor.kind == CXCursor_ConversionFunction &&
+      !cpp_is_number(cpp_type(l, l->clang->getCursorResultType(cursor))))
+    return false;
+  if (cursor.kind == CXCursor_Constructor && search->from_number) {
+    if (!takes_number(l, cursor)) return false;
+  } else if (cursor.kind == CXCursor_Constructor) {
     bool fits = ast_is_null(search->like) ? l->clang->CXXConstructor_isDefaultConstructor(cursor)
                                           : same_parameters(l, search->like, cursor);
     if (!fits) return false;
@@ -408,6 +421,18 @@ CXCursor cpp_special_member(Lower *l, const CppType *record, CXCursorKind kind) 
     t->special[which] = find_member(l, record, &search);
   }
   return t->special[which];
+}
+
+CXCursor cpp_conversion(Lower *l, const CppType *record) {
+  MemberSearch search = {
+      .l = l, .kind = CXCursor_ConversionFunction, .like = l->clang->getNullCursor()};
+  return find_member(l, record, &search);
+}
+
+CXCursor cpp_converting_constructor(Lower *l, const CppType *record) {
+  MemberSearch search = {
+      .l = l, .kind = CXCursor_Constructor, .like = l->clang->getNullCursor(), .from_number = true};
+  return find_member(l, record, &search);
 }
 
 CXCursor cpp_constructor_like(Lower *l, const CppType *record, CXCursor constructor) {

@@ -203,6 +203,66 @@ START_TEST(accumulators_are_cells) {
 }
 END_TEST
 
+#define FMA                                                                                        \
+  "__device__ void fma(float &d0, float &d1, float &d2, float &d3, int s) {\n"                     \
+  "  asm volatile(\"{ .reg .pred p; setp.ne.b32 p, %4, 0; wgmma.mma_async.sync.aligned.m64n8k16."  \
+  "f32.bf16.bf16 {%0, %1, %2, %3}, %5, %5, p, 1, 1, 0, 0; }\"\n"                                   \
+  "    : \"+f\"(d0), \"+f\"(d1), \"+f\"(d2), \"+f\"(d3) : \"r\"(s), \"l\"(0ull));\n"               \
+  "}\n"
+
+/* Every wgmma works on cells; `distinct` accumulators in all. */
+static void accumulators(const IrKernel *k, int events, int distinct) {
+  uint64_t seen[16];
+  int count = 0, found = 0;
+  for (int i = 0; i < k->insns.count; i++) {
+    const IrInsn *insn = &k->insns.items[i];
+    if (insn->op != IR_event || insn->event != IR_EV_wgmma_mma) continue;
+    uint64_t cell = k->regs.items[ir_arg(insn, IR_ROLE_acc)->list[0].id].cell;
+    bool known = false;
+    for (int j = 0; j < count; j++)
+      known |= seen[j] == cell;
+    ck_assert_uint_ne(cell, 0);
+    if (!known && count < 16) seen[count++] = cell;
+    found++;
+  }
+  ck_assert_int_eq(found, events);
+  ck_assert_int_eq(count, distinct);
+}
+
+/* a loop that numbers accumulators is unrolled, as nvcc must; other loops stay loops */
+START_TEST(unrolled_for_registers) {
+  Loaded l;
+  const IrKernel *k = lowered(
+      &l, FMA "__global__ void k(float *o, int n) { float d[3][4] = {};\n"
+              "  for (int t = 0; t < n; t++) for (int m = 0; m < 3; m++) { float *p = d[m];\n"
+              "    fma(p[0], p[1], p[2], p[3], t); }\n"
+              "  for (int i = 0; i < 12; i++) o[i] = d[i / 4][i % 4]; }\n");
+  accumulators(k, 3, 3);
+  unload(&l);
+}
+END_TEST
+
+/* accumulators behind an object's pointer and layout; what a loop changes is not taken for known */
+START_TEST(accumulators_behind_objects) {
+  Loaded l;
+  const IrKernel *k = lowered(
+      &l, FMA "struct Lay { int s; __device__ int at(int i, int j) const { return i * s + j; } };\n"
+              "struct Tensor { float *p; Lay l; __device__ float &get(int i, int j) {\n"
+              "  return p[l.at(i, j)]; } };\n"
+              "__device__ void gemm(Tensor &t, int s) { for (int m = 0; m < 2; ++m)\n"
+              "  fma(t.get(m, 0), t.get(m, 1), t.get(m, 2), t.get(m, 3), s); }\n"
+              "__global__ void k(float *o, int n) { float d[8] = {}; Tensor t{d, {4}}; int s = 0;\n"
+              "  for (int kk = 0; kk < n; kk++) { gemm(t, s); s = 1; } o[0] = d[n]; }\n");
+  accumulators(k, 2, 2);
+  const IrInsn *compare = NULL;
+  for (int i = 0; i < k->insns.count && !compare; i++)
+    if (k->insns.items[i].op == IR_setp) compare = &k->insns.items[i];
+  ck_assert_ptr_nonnull(compare);
+  ck_assert_int_eq(compare->args[1].kind, IR_OPD_REG); /* kk < n, not 0 < n */
+  unload(&l);
+}
+END_TEST
+
 /* ---- objects ---- */
 
 START_TEST(shared_objects) {
@@ -312,6 +372,8 @@ Suite *test_suite(void) {
   tcase_add_test(tests, stack_of_calls);
   tcase_add_test(tests, outputs);
   tcase_add_test(tests, accumulators_are_cells);
+  tcase_add_test(tests, unrolled_for_registers);
+  tcase_add_test(tests, accumulators_behind_objects);
   tcase_add_test(tests, shared_objects);
   tcase_add_test(tests, named_dynamic_memory);
   tcase_add_test(tests, launches_and_attributes);

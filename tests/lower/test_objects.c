@@ -190,6 +190,36 @@ START_TEST(values_in_and_out) {
 }
 END_TEST
 
+/* an initialiser list is shown as written: decay, constructors and conversions are implied */
+START_TEST(lists_without_conversions) {
+  EXPECT("struct V {\n"
+         "  int *p; int n;\n"
+         "};\n"
+         "struct D {\n"
+         "  unsigned x, y, z;\n"
+         "  __device__ D(unsigned a = 1, unsigned b = 1, unsigned c = 1) : x(a), y(b), z(c) {}\n"
+         "};\n"
+         "struct Cfg {\n"
+         "  D grid, block; long long smem;\n"
+         "};\n"
+         "struct I {\n"
+         "  int v;\n"
+         "  __device__ operator int() const { return v * 2; }\n"
+         "};\n",
+         "int a[3] = {4, 5, 6}; V v{a, 3}; out[0] = v.p[1]; V w = {.p = a + 1, .n = 2};\n"
+         "out[1] = *w.p; Cfg c = {5, D(6, 7), 100};\n"
+         "out[2] = (int)(c.grid.x + c.grid.y + c.grid.z);\n"
+         "out[3] = (int)(c.block.y + c.block.z); Cfg e = {.grid = (unsigned)n, .smem = 9};\n"
+         "out[4] = (int)(e.grid.x * 10 + e.block.x); out[5] = (int)e.smem; I i{n};\n"
+         "int t[2] = {i, 1}; out[6] = t[0];\n"
+         "struct {\n"
+         "  unsigned long long dims[2];\n"
+         "} q = {{(unsigned long long)i, 8}}; out[7] = (int)q.dims[0];\n"
+         "V views[2] = {{a, 1}, {a + 2, 2}}; out[8] = views[1].p[0];\n",
+         3, 5, 5, 7, 8, 31, 9, 6, 6, 6);
+}
+END_TEST
+
 /* unnamed members, nested classes, typedefs */
 START_TEST(anonymous_and_nested) {
   EXPECT("struct O {\n"
@@ -358,6 +388,7 @@ Suite *test_suite(void) {
   tcase_add_test(tests, inheritance);
   tcase_add_test(tests, reference_members);
   tcase_add_test(tests, values_in_and_out);
+  tcase_add_test(tests, lists_without_conversions);
   tcase_add_test(tests, anonymous_and_nested);
   tcase_add_test(tests, pointers_into_records);
   tcase_add_test(tests, structured_bindings);
