@@ -261,6 +261,22 @@ IrViolation *blame(Machine *machine, const Blame *what, const char *message, ...
 
 /* ---- symptoms other than races ---- */
 
+/* "phase 3"; a fresh barrier's waiters of parity 1 see the one before the first. */
+static const char *phase_name(Machine *machine, int64_t phase) {
+  if (phase < 0) return "the phase before the first";
+  return kc_printf(machine->session->arena, "phase %lld", (long long)phase);
+}
+
+/* "lanes 1-31", "lane 0", "31 lanes" */
+static const char *lanes_name(Machine *machine, uint32_t lanes) {
+  KcArena *arena = machine->session->arena;
+  int count = lane_count(lanes), first = first_lane(lanes);
+  if (count == 1) return kc_printf(arena, "lane %d", first);
+  uint64_t run = ((UINT64_C(1) << count) - 1) << first;
+  if (run == lanes) return kc_printf(arena, "lanes %d-%d", first, first + count - 1);
+  return kc_printf(arena, "%d lanes", count);
+}
+
 static bool explain_recycled(Machine *machine, const Symptom *s) {
   bool part = s->behind != s->lanes;
   const Warp *warp = machine->warps[s->warp];
@@ -271,24 +287,23 @@ static bool explain_recycled(Machine *machine, const Symptom *s) {
     v = blame(machine,
               BLAME("mbarrier-wait-not-converged", MACHINE_CHECK_PHASE, s->insn, s->bar, -1, 0),
               "all lanes of warp %d wait on %s, but only some go on to signal: a lane that lags "
-              "behind this wait can miss phase %lld (no __syncwarp after the wait)",
-              warp->id, name, (long long)s->value - 1);
+              "behind this wait can miss %s (no __syncwarp after the wait)",
+              warp->id, name, phase_name(machine, s->value - 1));
   else
-    v = blame(machine, BLAME("mbarrier-phase-lapped", MACHINE_CHECK_PHASE, s->insn, s->bar, -1, 1),
-              "nothing keeps %s from completing phase %lld before %s has seen phase %lld: the wait "
-              "can miss it",
-              name, (long long)s->value, witness_warp(machine, (uint32_t)s->warp),
-              (long long)s->value - 1);
+    v = blame(
+        machine, BLAME("mbarrier-phase-lapped", MACHINE_CHECK_PHASE, s->insn, s->bar, -1, 1),
+        "nothing keeps %s from completing phase %lld before %s has seen %s: the wait can miss it",
+        name, (long long)s->value, witness_warp(machine, (uint32_t)s->warp),
+        phase_name(machine, s->value - 1));
   if (!v) return false;
   if (s->other && s->other != s->insn)
     ir_violation_related(machine->violations, v, s->other->where,
                          "completes phase %lld without waiting for %s", (long long)s->value,
                          part ? "those lanes" : "that wait");
   ir_violation_witness(machine->violations, v,
-                       "lanes 0x%08x of %s have not told anyone that they "
-                       "saw phase %lld when phase %lld completes",
-                       s->behind, witness_warp(machine, (uint32_t)s->warp), (long long)s->value - 1,
-                       (long long)s->value);
+                       "%s of %s need not have seen %s when phase %lld completes",
+                       lanes_name(machine, s->behind), witness_warp(machine, (uint32_t)s->warp),
+                       phase_name(machine, s->value - 1), (long long)s->value);
   witness_barrier(machine, v, s->bar, 2);
   return true;
 }

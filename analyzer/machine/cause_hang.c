@@ -7,6 +7,8 @@
 #include "machine/symptom.h"
 #include "machine/witness.h"
 
+enum { STUCK_LINES = 4 };
+
 typedef struct Stuck {
   Strand *strand;
   const IrInsn *insn;
@@ -513,6 +515,11 @@ static bool ask_wgmma(Machine *machine, const Hang *hang, const Stuck *s) {
   return wgmma_short(machine, s);
 }
 
+static IrViolation *last_violation(Machine *machine) {
+  int count = machine->violations->list.count;
+  return count ? machine->violations->list.items[count - 1] : NULL;
+}
+
 bool cause_explain_hang(Machine *machine, bool generic) {
   Hang hang = {.machine = machine};
   gather(&hang);
@@ -522,6 +529,9 @@ bool cause_explain_hang(Machine *machine, bool generic) {
                                        named_barrier, ask_nobody, ask_wgmma};
   for (size_t q = 0; q < sizeof questions / sizeof *questions; q++)
     for (int i = 0; i < hang.list.count; i++)
-      if (questions[q](machine, &hang, &hang.list.items[i])) return true;
+      if (questions[q](machine, &hang, &hang.list.items[i])) {
+        witness_stuck(machine, last_violation(machine), STUCK_LINES);
+        return true;
+      }
   return false;
 }

@@ -1,5 +1,7 @@
 /* Unordered accesses: which of the usual mistakes they come from. The order of the questions
  * matters: a wrong parity explains a race better than the race explains itself. */
+#include <string.h>
+
 #include "machine/bulk.h"
 #include "machine/symptom.h"
 #include "machine/wgmma.h"
@@ -14,7 +16,9 @@ static const char *plural(int64_t n) {
   return n == 1 ? "" : "s";
 }
 
+/* The line stands beside what is related: it is not named again. */
 static void relate(Machine *machine, IrViolation *v, const Access *access, const char *text) {
+  if (strcmp(text, witness_access(machine, access)) == 0) text = witness_label(machine, access);
   if (v) ir_violation_related(machine->violations, v, access->insn->where, "%s", text);
 }
 

@@ -31,11 +31,13 @@ typedef struct CoreFinding {
   uint32_t where;
   IrViolation *violation;
   MachineCheck check;
-  int sample;              /* rank of the sample it was first seen in */
-  bool degenerate, ragged; /* seen in such samples only */
-  const char *assumed;     /* what the machine made up in a run that shows it, or NULL */
-  bool firm;               /* a run that made up nothing such shows it */
-  bool forced;             /* seen in a sample that left nothing to choose */
+  int sample;                    /* rank of the sample it was first seen in */
+  bool degenerate, ragged;       /* seen in such samples only */
+  const char *assumed;           /* what the machine made up in a run that shows it, or NULL */
+  bool firm;                     /* a run that made up nothing such shows it */
+  bool forced;                   /* seen in a sample that left nothing to choose */
+  const MachineSample *shown_by; /* the run that `violation` is of */
+  MachineSchedule schedule;
 } CoreFinding;
 
 typedef struct CoreDecision {
@@ -223,6 +225,15 @@ void core_not_checked(MachineSession *session, const char *format, ...)
 bool core_wants_divisible(const CoreSession *core);
 void core_collect(Machine *machine);
 void core_publish(MachineSession *session, IrViolations *violations);
+/* Whether a finding is told to the user. */
+bool core_is_published(const MachineSession *session, const CoreFinding *finding);
+/* Names the parameters that the run read, and what the machine chose besides. */
+void core_add_inputs(Machine *machine, IrViolation *v);
+
+/* ---- shrink.c ---- */
+/* Runs the kernel again with smaller inputs: each finding gets the witness of the smallest that
+ * still show it. Costs at most as many steps as were spent before. */
+void core_shrink(MachineSession *session);
 
 /* ---- inputs.c, guess.c, maps.c ---- */
 
@@ -254,6 +265,8 @@ Machine *core_machine_new(MachineSession *session, const MachineSample *sample,
                           MachineSchedule schedule, uint64_t max_steps);
 void core_machine_free(Machine *machine);
 void core_machine_run(Machine *machine);
+/* The same, but what the run observed stays in machine->violations and counts for nothing else. */
+void core_machine_rehearse(Machine *machine);
 void core_session_init(MachineSession *session, KcArena *arena, const IrProgram *program,
                        const IrKernel *kernel, const MachineHostFacts *host,
                        const MachineOptions *options);

@@ -213,6 +213,9 @@ static void fill_leaf(Filler *f, int param, const IrLeaf *leaf) {
   input.name = leaf->name ? leaf->name : f->session->kernel->params.items[param].name;
   input.value = kc_printf(arena, "%lld", (long long)value);
   input.number = value;
+  input.tile = ((const CoreSession *)f->session->core)->granules
+                   ? ((const CoreSession *)f->session->core)->granules[number]
+                   : 1;
   KC_PUSH(arena, sample->inputs, input);
 }
 

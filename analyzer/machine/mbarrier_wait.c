@@ -164,12 +164,15 @@ static char *describe_wait(Machine *machine, const Strand *strand) {
   const WarpState *ws = warp_state(strand->warp);
   const Mbar *bar = ws->blocked_on;
   if (!bar) return kc_strdup(machine->session->arena, "an mbarrier");
-  return kc_printf(machine->session->arena,
+  KcArena *arena = machine->session->arena;
+  const char *bytes = "";
+  if (bar->tx > 0) bytes = kc_printf(arena, ", %lld bytes missing", (long long)bar->tx);
+  if (bar->tx < 0) bytes = kc_printf(arena, ", %lld bytes too many", (long long)-bar->tx);
+  return kc_printf(arena,
                    "mbarrier %s, parity %d: phase %lld is not complete (%lld of %lld arrivals "
-                   "missing, %lld bytes missing)",
+                   "missing%s)",
                    mbarrier_name(machine, bar, strand->warp->cta->rank), (int)ws->blocked_parity,
-                   (long long)bar->phase, (long long)bar->pending, (long long)bar->expected,
-                   (long long)bar->tx);
+                   (long long)bar->phase, (long long)bar->pending, (long long)bar->expected, bytes);
 }
 
 static MachineStep sleep_on(Machine *machine, Strand *strand, const Wait *wait,

@@ -105,7 +105,7 @@ static CoreFinding *find_finding(CoreSession *core, const char *kind, uint32_t w
 }
 
 /* Names the parameters that the run read, and what the machine chose besides. */
-static void add_inputs(Machine *machine, IrViolation *v) {
+void core_add_inputs(Machine *machine, IrViolation *v) {
   const MachineSample *sample = machine->sample;
   const uint8_t *read = core_run(machine)->param_read;
   for (int i = 0; i < sample->inputs.count; i++) {
@@ -158,15 +158,19 @@ void core_collect(Machine *machine) {
                            .violation = v,
                            .check = check,
                            .sample = sample->rank,
+                           .shown_by = sample,
+                           .schedule = machine->schedule,
                            .degenerate = true,
                            .ragged = true};
       KC_PUSH(machine->session->arena, core->findings, fresh);
       f = &core->findings.items[core->findings.count - 1];
-      add_inputs(machine, v);
+      core_add_inputs(machine, v);
     } else if (f->degenerate && !sample->degenerate) {
       /* An ordinary size tells more than a degenerate one. */
       f->violation = v;
-      add_inputs(machine, v);
+      f->shown_by = sample;
+      f->schedule = machine->schedule;
+      core_add_inputs(machine, v);
     }
     f->degenerate &= sample->degenerate;
     f->ragged &= sample->ragged;
@@ -203,6 +207,10 @@ bool core_wants_divisible(const CoreSession *core) {
 static bool withheld(const CoreSession *core, const CoreFinding *f) {
   if (f->degenerate) return true;
   return core->divisible_ran && f->ragged && depends_on_divisibility(f->kind);
+}
+
+bool core_is_published(const MachineSession *session, const CoreFinding *f) {
+  return !withheld(session->core, f) && !protocol_withdrawn(session, f->violation);
 }
 
 void core_publish(MachineSession *session, IrViolations *violations) {

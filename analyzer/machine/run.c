@@ -134,13 +134,21 @@ void core_machine_free(Machine *machine) {
   kc_arena_free(machine->arena);
 }
 
-void core_machine_run(Machine *machine) {
-  CoreSession *core = core_session(machine);
-  core->decisions_used = 0;
+static void run_to_the_end(Machine *machine) {
+  core_session(machine)->decisions_used = 0;
   protocol_init(machine);
   core_schedule(machine);
   protocol_finish(machine);
+}
+
+void core_machine_run(Machine *machine) {
+  run_to_the_end(machine);
   core_collect(machine);
+  protocol_free(machine);
+}
+
+void core_machine_rehearse(Machine *machine) {
+  run_to_the_end(machine);
   protocol_free(machine);
 }
 
@@ -407,6 +415,7 @@ MachineResult *machine_run(KcArena *arena, const IrProgram *program, const IrKer
   }
   size_shared(session, samples);
   if (samples->list.count > 0) run_samples(session, samples);
+  core_shrink(session);
   core_publish(session, violations);
   protocol_report(session);
   if (core->has_dynamic && core->shared_reach > core->dynamic_base)

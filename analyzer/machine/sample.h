@@ -12,7 +12,8 @@ typedef struct MachineInput { /* an integer parameter */
   int64_t number;
   uint64_t offset; /* in parameter space */
   int bytes;
-  bool fixed; /* by a launch, directive or assumption */
+  bool fixed;   /* by a launch, directive or assumption */
+  int64_t tile; /* what it counts is a multiple of this; 1: none shows; negative: a stride */
 } MachineInput;
 
 typedef enum SampleUse { /* when a sample is run */

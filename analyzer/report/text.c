@@ -131,7 +131,8 @@ static void show_witness(const Text *t, const Finding *f, int width) {
     g_autofree char *rest = g_strdup_printf("%u more lines with --verbose", count - most);
     note(t, width, rest);
   }
-  if (strcmp(f->confidence, "inferred") == 0)
+  bool says_what = f->witness_text && strstr(f->witness_text, "assumes ");
+  if (strcmp(f->confidence, "inferred") == 0 && !says_what)
     note(t, width, "inferred: it rests on something that kcheck could not see for certain");
 }
 
