@@ -47,6 +47,15 @@ typedef struct CoreDecision {
   const IrInsn *insn;
 } CoreDecision;
 
+typedef struct CoreSpare { /* memory of a run that is over, for the next one */
+  KcArena *arena;
+  void *regs;
+  size_t reg_count;
+  uint8_t *shared; /* contents and known bits of all CTAs */
+  size_t shared_bytes;
+  GPtrArray *lane_chunks;
+} CoreSpare;
+
 typedef struct CoreSession {
   /* registers: the kernel's, then cells found at run time */
   IrType *reg_type;
@@ -72,7 +81,8 @@ typedef struct CoreSession {
   size_t peak_memory;
   bool lists_end;    /* the code asks for a negative element (granule.c) */
   int64_t *granules; /* by leaf number: what an integer counts (granule.c) */
-  GHashTable *maps;  /* tensor map address -> MachineTensorMap (inputs.c) */
+  CoreSpare spare;
+  GHashTable *maps; /* tensor map address -> MachineTensorMap (inputs.c) */
 } CoreSession;
 
 /* ---- one run ---- */
@@ -98,7 +108,6 @@ typedef struct CoreRun {
   uint64_t scratch[CORE_SCRATCH][32];
   int scratch_used;
   void *free_lanes; /* list of 32-lane buffers */
-  GPtrArray *lane_chunks;
   size_t lane_bytes;
   CoreWord *global;
   size_t global_size, global_used;
@@ -116,8 +125,6 @@ typedef struct CoreRun {
   KC_VEC(const char *) off[MACHINE_CHECK_COUNT];
   bool cut_steps, cut_time, cut_memory;
   const char *cut_reason;
-  void *reg_block;
-  size_t reg_block_bytes;
   uint64_t clock;
   uint8_t *param_read; /* by byte of parameter space */
   bool pattern_read;   /* an element of an integer array, which the machine made up */
@@ -149,6 +156,8 @@ static inline uint64_t core_extend(uint64_t v, IrType type) {
 }
 /* Writes a register for some lanes, with the overlapping cells and the protocol's hook. */
 void core_write_reg(Machine *machine, Strand *strand, int32_t reg, Value value, uint32_t lanes);
+/* Makes the 32-lane buffers of earlier runs free again. */
+void core_lanes_init(Machine *machine);
 void core_free_lanes(Machine *machine, uint64_t *lanes);
 uint64_t *core_alloc_lanes(Machine *machine);
 

@@ -26,9 +26,12 @@ typedef struct Node {
   uint32_t next;
 } Node;
 
+/* Neighbouring words with one history form a run; its cell stands at its first word. The words of
+ * `heads` start a run, the cells of the others mean nothing. */
 typedef struct Page {
   Cell whole;
   Cell *cells; /* NULL: `whole` holds for every word */
+  uint64_t heads[PAGE_CELLS / 64];
 } Page;
 
 struct RaceHistory {
@@ -166,28 +169,62 @@ static void add_reader(RaceHistory *races, Cell *cell, Ref ref, uint8_t mask) {
 
 /* ---- pages ---- */
 
-static Cell *page_split(RaceHistory *races, Page *page) {
-  if (page->cells) return page->cells;
+static void copy_cell(RaceHistory *races, Cell *to, const Cell *from) {
+  *to = *from;
+  to->more = 0;
+  to->readers = from->read ? 1 : 0;
+  for (uint32_t id = from->more; id; id = races->nodes[id - 1].next) {
+    to->more = node_new(races, races->nodes[id - 1].read, to->more);
+    to->readers++;
+  }
+}
+
+static bool is_head(const Page *page, uint32_t word) {
+  return page->heads[word / 64] >> (word % 64) & 1;
+}
+
+/* First word of the run that holds `word`. */
+static uint32_t run_start(const Page *page, uint32_t word) {
+  uint32_t i = word / 64;
+  uint64_t below = page->heads[i] & (UINT64_MAX >> (63 - word % 64));
+  while (!below)
+    below = page->heads[--i];
+  return i * 64 + 63 - (uint32_t)__builtin_clzll(below);
+}
+
+/* First word behind the run that holds `word`. */
+static uint32_t run_end(const Page *page, uint32_t word) {
+  if (++word >= PAGE_CELLS) return PAGE_CELLS;
+  uint32_t i = word / 64;
+  uint64_t above = page->heads[i] & (UINT64_MAX << word % 64);
+  while (!above) {
+    if (++i == PAGE_CELLS / 64) return PAGE_CELLS;
+    above = page->heads[i];
+  }
+  return i * 64 + (uint32_t)__builtin_ctzll(above);
+}
+
+/* Lets a run start at `word`. */
+static void run_split(RaceHistory *races, Page *page, uint32_t word) {
+  if (word >= PAGE_CELLS || is_head(page, word)) return;
+  copy_cell(races, &page->cells[word], &page->cells[run_start(page, word)]);
+  page->heads[word / 64] |= UINT64_C(1) << word % 64;
+}
+
+static void page_split(RaceHistory *races, Page *page) {
+  if (page->cells) return;
   page->cells = races->nspare ? races->spare[--races->nspare]
                               : KC_NEW_ARRAY(races->machine->arena, Cell, PAGE_CELLS);
-  for (uint32_t i = 0; i < PAGE_CELLS; i++) {
-    Cell *cell = &page->cells[i];
-    *cell = page->whole;
-    cell->more = 0;
-    cell->readers = cell->read ? 1 : 0;
-    for (uint32_t id = page->whole.more; id; id = races->nodes[id - 1].next) {
-      cell->more = node_new(races, races->nodes[id - 1].read, cell->more);
-      cell->readers++;
-    }
-  }
-  forget_readers(races, &page->whole);
-  return page->cells;
+  page->cells[0] = page->whole;
+  page->whole = (Cell){.write = 0};
+  memset(page->heads, 0, sizeof page->heads);
+  page->heads[0] = 1;
 }
 
 static void page_unite(RaceHistory *races, Page *page) {
   if (!page->cells) return;
-  for (uint32_t i = 0; i < PAGE_CELLS; i++)
-    forget_readers(races, &page->cells[i]);
+  for (uint32_t at = 0; at < PAGE_CELLS; at = run_end(page, at))
+    forget_readers(races, &page->cells[at]);
   if (races->nspare == races->spare_capacity) {
     int capacity = races->spare_capacity ? races->spare_capacity * 2 : 64;
     races->spare =
@@ -306,6 +343,45 @@ static void touch_cell(Touch *touch, Cell *cell, uint8_t mask, int rank, uint32_
   if ((cell->rmask & ~mask) == 0) forget_readers(races, cell);
 }
 
+/* The words from `first` to before `end` of a split page. What is written becomes one run. */
+static void touch_words(Touch *touch, Page *page, uint32_t first, uint32_t end, int rank,
+                        uint32_t page_start) {
+  run_split(touch->races, page, first);
+  run_split(touch->races, page, end);
+  for (uint32_t at = first; at < end; at = run_end(page, at))
+    touch_cell(touch, &page->cells[at], 15, rank, page_start + 4 * at);
+  if (!touch->access->write) return;
+  for (uint32_t at = run_end(page, first); at < end; at = run_end(page, first))
+    page->heads[at / 64] &= ~(UINT64_C(1) << at % 64);
+}
+
+static void touch_page(Touch *touch, Page *page, int rank, uint32_t offset, uint32_t stop) {
+  uint32_t page_start = offset / PAGE_BYTES * PAGE_BYTES;
+  bool all = offset == page_start && stop == page_start + PAGE_BYTES;
+  if (all && !page->cells) {
+    touch_cell(touch, &page->whole, 15, rank, offset);
+    return;
+  }
+  page_split(touch->races, page);
+  while (offset < stop) {
+    uint32_t word = (offset - page_start) / 4, within = offset % 4;
+    if (within || stop - offset < 4) {
+      uint32_t bytes = 4 - within < stop - offset ? 4 - within : stop - offset;
+      run_split(touch->races, page, word);
+      run_split(touch->races, page, word + 1);
+      touch_cell(touch, &page->cells[word], (uint8_t)(((1u << bytes) - 1) << within), rank, offset);
+      offset += bytes;
+    } else {
+      uint32_t words = (stop - offset) / 4;
+      touch_words(touch, page, word, word + words, rank, page_start);
+      offset += words * 4;
+    }
+  }
+  if (!all || !touch->access->write) return;
+  page_unite(touch->races, page);
+  page->whole = (Cell){.write = touch->ref, .wmask = 15};
+}
+
 void race_touch(RaceHistory *races, Strand *strand, const Access *access, int lane, int rank,
                 uint32_t offset, uint32_t bytes) {
   if (rank < 0 || rank >= races->ctas || !bytes) return;
@@ -321,26 +397,9 @@ void race_touch(RaceHistory *races, Strand *strand, const Access *access, int la
   uint32_t end = offset + bytes;
   while (offset < end) {
     Page *page = &races->pages[(size_t)rank * races->npages + offset / PAGE_BYTES];
-    uint32_t page_end = (offset / PAGE_BYTES + 1) * PAGE_BYTES;
-    bool all = offset % PAGE_BYTES == 0 && end >= page_end;
-    if (all && !page->cells) {
-      touch_cell(&touch, &page->whole, 15, rank, offset);
-      offset = page_end;
-      continue;
-    }
-    Cell *cells = page_split(races, page);
-    uint32_t stop = end < page_end ? end : page_end;
-    bool became_whole = all && access->write;
-    for (uint32_t at = offset; at < stop; at = (at / 4 + 1) * 4) {
-      uint32_t last = (at / 4 + 1) * 4 < stop ? (at / 4 + 1) * 4 : stop;
-      uint8_t mask = (uint8_t)(((1u << (last - at)) - 1) << (at % 4));
-      touch_cell(&touch, &cells[at % PAGE_BYTES / 4], mask, rank, at);
-    }
-    if (became_whole) {
-      page_unite(races, page);
-      forget_readers(races, &page->whole);
-      page->whole = (Cell){.write = touch.ref, .wmask = 15};
-    }
+    uint32_t page_end = (offset / PAGE_BYTES + 1) * PAGE_BYTES,
+             stop = end < page_end ? end : page_end;
+    touch_page(&touch, page, rank, offset, stop);
     offset = stop;
   }
 }
@@ -348,6 +407,7 @@ void race_touch(RaceHistory *races, Strand *strand, const Access *access, int la
 const Access *race_last_write(const RaceHistory *races, int rank, uint32_t offset) {
   if (rank < 0 || rank >= races->ctas || offset / PAGE_BYTES >= races->npages) return NULL;
   const Page *page = &races->pages[(size_t)rank * races->npages + offset / PAGE_BYTES];
-  const Cell *cell = page->cells ? &page->cells[offset % PAGE_BYTES / 4] : &page->whole;
+  const Cell *cell =
+      page->cells ? &page->cells[run_start(page, offset % PAGE_BYTES / 4)] : &page->whole;
   return cell->write ? ref_access(races, cell->write) : NULL;
 }

@@ -1,8 +1,8 @@
 /* race: who touched which shared bytes last, and whether the next to touch them knows it.
  *
  * Shared memory of a CTA is kept in pages of 1 KiB, each either one history for the whole page (a
- * tile that a copy filled, that a matrix instruction reads) or one for each 4-byte word. A history
- * is the last write and the reads since. */
+ * tile that a copy filled, that a matrix instruction reads) or one for each run of 4-byte words
+ * that were touched alike. A history is the last write and the reads since. */
 #ifndef KC_MACHINE_RACE_H
 #define KC_MACHINE_RACE_H
 

@@ -32,6 +32,25 @@ static void cluster_position(Machine *machine, int64_t index) {
   }
 }
 
+/* Bytes that one CTA's shared memory takes, with a known bit a byte; reads may go a little past
+ * either. */
+static size_t shared_each(const Machine *machine) {
+  size_t bytes = machine->session->shared_bytes;
+  return (bytes + 16 + bytes / 8 + 16 + 15) / 16 * 16;
+}
+
+static void make_shared(Machine *machine) {
+  CoreSpare *spare = &core_session(machine)->spare;
+  size_t bytes = shared_each(machine) * (size_t)machine->cluster_size;
+  if (bytes > spare->shared_bytes) {
+    g_free(spare->shared);
+    spare->shared = g_malloc0(bytes);
+    spare->shared_bytes = bytes;
+  } else {
+    memset(spare->shared, 0, bytes);
+  }
+}
+
 static void make_cta(Machine *machine, Cta *cta, int rank) {
   int64_t r = rank;
   cta->machine = machine;
@@ -40,9 +59,9 @@ static void make_cta(Machine *machine, Cta *cta, int rank) {
     cta->id[i] = machine->cluster_id[i] * machine->cluster[i] + r % machine->cluster[i];
     r /= machine->cluster[i];
   }
-  uint32_t bytes = machine->session->shared_bytes;
-  cta->shared = g_malloc0(bytes + 16);
-  cta->shared_known = g_malloc0(bytes / 8 + 16);
+  size_t contents = machine->session->shared_bytes + 16;
+  cta->shared = core_session(machine)->spare.shared + shared_each(machine) * (size_t)rank;
+  cta->shared_known = cta->shared + contents;
   cta->nwarps = (machine->threads + 31) / 32;
   cta->warps = KC_NEW_ARRAY(machine->arena, Warp, cta->nwarps);
   for (int w = 0; w < cta->nwarps; w++) {
@@ -58,19 +77,32 @@ static void make_cta(Machine *machine, Cta *cta, int rank) {
 }
 
 static void make_registers(Machine *machine) {
-  CoreRun *run = core_run(machine);
-  size_t each = (size_t)core_session(machine)->reg_capacity;
-  run->reg_block = g_malloc0_n(each * (size_t)machine->nwarps, sizeof(MachineReg));
+  CoreSpare *spare = &core_session(machine)->spare;
+  size_t each = (size_t)core_session(machine)->reg_capacity, count = each * (size_t)machine->nwarps;
+  bool fresh = count > spare->reg_count;
+  if (fresh) {
+    g_free(spare->regs);
+    spare->regs = g_malloc0_n(count, sizeof(MachineReg));
+    spare->reg_count = count;
+  }
   for (int i = 0; i < machine->nwarps; i++) {
     Warp *warp = machine->warps[i];
-    warp->regs = (MachineReg *)run->reg_block + each * (size_t)i;
+    warp->regs = (MachineReg *)spare->regs + each * (size_t)i;
+    if (!fresh) memset(warp->regs, 0, sizeof(MachineReg) * (size_t)machine->session->nregs);
     core_strand_new(machine, warp, warp->lanes, 0);
   }
 }
 
+static KcArena *take_arena(CoreSession *core) {
+  KcArena *arena = core->spare.arena;
+  core->spare.arena = NULL;
+  return arena ? arena : kc_arena_new();
+}
+
 Machine *core_machine_new(MachineSession *session, const MachineSample *sample,
                           MachineSchedule schedule, uint64_t max_steps) {
-  KcArena *arena = kc_arena_new();
+  CoreSession *core = session->core;
+  KcArena *arena = take_arena(core);
   Machine *machine = KC_NEW(arena, Machine);
   machine->arena = arena;
   machine->session = session;
@@ -92,12 +124,13 @@ Machine *core_machine_new(MachineSession *session, const MachineSample *sample,
   machine->executed = kc_alloc(arena, (size_t)session->kernel->insns.count + 1);
   CoreRun *run = g_new0(CoreRun, 1);
   machine->core = run;
-  run->lane_chunks = g_ptr_array_new_with_free_func(g_free);
+  core_lanes_init(machine);
   run->param_read = kc_alloc(arena, sample->param_bytes + 8);
   cluster_position(machine, sample->cluster_index);
   machine->ctas = KC_NEW_ARRAY(arena, Cta, machine->cluster_size);
   machine->warps =
       KC_NEW_ARRAY(arena, Warp *, machine->cluster_size * ((machine->threads + 31) / 32));
+  make_shared(machine);
   for (int rank = 0; rank < machine->cluster_size; rank++)
     make_cta(machine, &machine->ctas[rank], rank);
   make_registers(machine);
@@ -120,18 +153,15 @@ static void account(Machine *machine) {
 void core_machine_free(Machine *machine) {
   CoreRun *run = core_run(machine);
   account(machine);
-  for (int rank = 0; rank < machine->cluster_size; rank++) {
-    g_free(machine->ctas[rank].shared);
-    g_free(machine->ctas[rank].shared_known);
-  }
-  g_ptr_array_free(run->lane_chunks, TRUE);
   if (run->reported) g_hash_table_destroy(run->reported);
   g_free(run->global);
   g_free(run->queue);
   g_free(run->late);
-  g_free(run->reg_block);
   g_free(run);
-  kc_arena_free(machine->arena);
+  CoreSpare *spare = &core_session(machine)->spare;
+  kc_arena_clear(machine->arena);
+  if (spare->arena) kc_arena_free(spare->arena);
+  spare->arena = machine->arena;
 }
 
 static void run_to_the_end(Machine *machine) {
@@ -185,6 +215,10 @@ void core_session_init(MachineSession *session, KcArena *arena, const IrProgram 
 void core_session_free(MachineSession *session) {
   CoreSession *core = session->core;
   core_layout_free(session);
+  if (core->spare.arena) kc_arena_free(core->spare.arena);
+  g_free(core->spare.regs);
+  g_free(core->spare.shared);
+  if (core->spare.lane_chunks) g_ptr_array_free(core->spare.lane_chunks, TRUE);
   g_hash_table_destroy(core->not_checked);
   g_hash_table_destroy(core->maps);
 }

@@ -50,17 +50,30 @@ Value value_fresh(Machine *machine) {
   return value_unknown(core_hash(++core_run(machine)->fresh, 0x5f) & ~UINT64_C(1));
 }
 
+enum { LANE_CHUNK = 64 };
+
+static void free_chunk(CoreRun *run, uint64_t (*chunk)[32]) {
+  for (int i = 0; i < LANE_CHUNK; i++) {
+    *(void **)chunk[i] = run->free_lanes;
+    run->free_lanes = chunk[i];
+  }
+}
+
+void core_lanes_init(Machine *machine) {
+  CoreSpare *spare = &core_session(machine)->spare;
+  if (!spare->lane_chunks) spare->lane_chunks = g_ptr_array_new_with_free_func(g_free);
+  for (guint i = 0; i < spare->lane_chunks->len; i++)
+    free_chunk(core_run(machine), spare->lane_chunks->pdata[i]);
+  core_run(machine)->lane_bytes = sizeof(uint64_t[32]) * LANE_CHUNK * spare->lane_chunks->len;
+}
+
 uint64_t *core_alloc_lanes(Machine *machine) {
   CoreRun *run = core_run(machine);
   if (!run->free_lanes) {
-    enum { CHUNK = 64 };
-    uint64_t(*chunk)[32] = g_malloc(sizeof(uint64_t[32]) * CHUNK);
-    g_ptr_array_add(run->lane_chunks, chunk);
-    run->lane_bytes += sizeof(uint64_t[32]) * CHUNK;
-    for (int i = 0; i < CHUNK; i++) {
-      *(void **)chunk[i] = run->free_lanes;
-      run->free_lanes = chunk[i];
-    }
+    uint64_t(*chunk)[32] = g_malloc(sizeof(uint64_t[32]) * LANE_CHUNK);
+    g_ptr_array_add(core_session(machine)->spare.lane_chunks, chunk);
+    run->lane_bytes += sizeof(uint64_t[32]) * LANE_CHUNK;
+    free_chunk(run, chunk);
   }
   uint64_t *lanes = run->free_lanes;
   run->free_lanes = *(void **)lanes;

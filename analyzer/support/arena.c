@@ -15,6 +15,7 @@ struct Block {
 
 struct KcArena {
   Block *head;
+  Block *spare; /* of before kc_arena_clear */
   size_t total;
 };
 
@@ -24,13 +25,44 @@ KcArena *kc_arena_new(void) {
   return g_new0(KcArena, 1);
 }
 
-void kc_arena_free(KcArena *arena) {
-  if (!arena) return;
-  for (Block *block = arena->head, *next; block; block = next) {
+static void free_blocks(Block *block) {
+  for (Block *next; block; block = next) {
     next = block->next;
     g_free(block);
   }
+}
+
+void kc_arena_free(KcArena *arena) {
+  if (!arena) return;
+  free_blocks(arena->head);
+  free_blocks(arena->spare);
   g_free(arena);
+}
+
+void kc_arena_clear(KcArena *arena) {
+  for (Block *block = arena->head, *next; block; block = next) {
+    next = block->next;
+    block->next = arena->spare;
+    arena->spare = block;
+  }
+  arena->head = NULL;
+  arena->total = 0;
+}
+
+/* A block of at least `capacity` bytes: the first spare one that is large enough and not far too
+ * large, else a new one. */
+static Block *block_new(KcArena *arena, size_t capacity) {
+  for (Block **at = &arena->spare; *at; at = &(*at)->next) {
+    Block *block = *at;
+    if (block->size < capacity || block->size / 2 > capacity) continue;
+    *at = block->next;
+    block->used = 0;
+    return block;
+  }
+  Block *block = g_malloc(sizeof(Block) + capacity);
+  block->used = 0;
+  block->size = capacity;
+  return block;
 }
 
 size_t kc_arena_used(const KcArena *arena) {
@@ -43,9 +75,7 @@ void *kc_alloc(KcArena *arena, size_t size) {
   Block *block = arena->head;
   if (!block || block->size - block->used < size) {
     size_t capacity = size > BLOCK_SIZE ? size : BLOCK_SIZE;
-    Block *fresh = g_malloc(sizeof(Block) + capacity);
-    fresh->used = 0;
-    fresh->size = capacity;
+    Block *fresh = block_new(arena, capacity);
     if (block && size > BLOCK_SIZE / 4) { /* keep filling the current block */
       fresh->next = block->next;
       block->next = fresh;

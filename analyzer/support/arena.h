@@ -18,6 +18,8 @@ typedef struct KcArena KcArena;
 KcArena *kc_arena_new(void);
 /* Frees the arena and everything allocated from it. NULL is allowed. */
 void kc_arena_free(KcArena *arena);
+/* Forgets everything that was allocated from the arena; its memory is kept for what comes next. */
+void kc_arena_clear(KcArena *arena);
 /* Bytes handed out so far, for --statistics and memory budgets. */
 size_t kc_arena_used(const KcArena *arena);
 
