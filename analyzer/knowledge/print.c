@@ -22,6 +22,21 @@ static void flush(GString *paragraph, GString *out) {
   g_string_truncate(paragraph, 0);
 }
 
+/* What a fence says of its block, as a comment above it: the target of right code, the rule that
+ * names the fault of wrong code. */
+static void print_fence(const char *line, GString *out) {
+  g_auto(GStrv) words = g_strsplit(line, " ", -1);
+  const char *wrong = NULL, *arch = NULL;
+  for (char **word = words; *word; word++) {
+    if (g_str_has_prefix(*word, "wrong=")) wrong = *word + strlen("wrong=");
+    if (g_str_has_prefix(*word, "arch=")) arch = *word + strlen("arch=");
+  }
+  if (wrong)
+    g_string_append_printf(out, "    // WRONG: %s\n", wrong);
+  else if (arch)
+    g_string_append_printf(out, "    // compiles and is clean for %s\n", arch);
+}
+
 /* Paragraphs and list items are filled; tables, code and blank lines stay. */
 static void print_text(const char *text, GString *out) {
   g_autoptr(GString) paragraph = g_string_new(NULL);
@@ -33,6 +48,7 @@ static void print_text(const char *text, GString *out) {
     bool as_is = code || fence || **line == '|' || **line == '>' || **line == '\0';
     if (fence) code = !code;
     if (as_is || starts_item(*line)) flush(paragraph, out);
+    if (fence && code) print_fence(*line, out);
     if (fence) continue;
     if (as_is)
       g_string_append_printf(out, "%s%s\n", code ? "    " : "", *line);

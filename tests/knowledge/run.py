@@ -1,0 +1,133 @@
+#!/usr/bin/env python3
+"""Compiles and checks the code blocks of the pages; knowledge/pages/README.md says how they are marked.
+
+usage: run.py [--kcheck BINARY] [--no-nvcc] [--all] [--jobs N] [PAGE...]
+
+A block is compiled with nvcc where there is one, and checked with kcheck: a right one must come out
+clean, a wrong one with every rule that its fence names and no other error. The last line is
+"N passed, N failed".
+"""
+import argparse
+import concurrent.futures
+import glob
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+INCLUDES = os.path.join(ROOT, "fixtures", "reference")
+LIMIT_S = 120
+FENCE = re.compile(r"^```cuda +(?P<info>.*)$")
+
+
+class Block:
+    def __init__(self, path, line, info, text):
+        self.page, self.line, self.text = os.path.basename(path)[:-3], line, text
+        words = info.split()
+        values = dict(w.split("=", 1) for w in words if "=" in w)
+        self.arch = values.get("arch")
+        self.wrong = [r for r in values.get("wrong", "").split(",") if r]
+        self.refused, self.fragment = "refused" in words, "fragment" in words
+        self.args = values.get("args", "").split(",") if "args" in values else []
+        self.unknown = [w for w in words if w.split("=")[0] not in ("arch", "wrong", "refused", "fragment", "args")]
+
+    def name(self):
+        return "%s:%d" % (self.page, self.line)
+
+
+def blocks_of(path):
+    found, start, info, lines = [], 0, None, []
+    with open(path, encoding="utf-8") as file:
+        for number, line in enumerate(file, 1):
+            if info is None:
+                match = FENCE.match(line)
+                if match:
+                    start, info, lines = number, match.group("info"), []
+                elif line.startswith("```cuda"):
+                    found.append(Block(path, number, "", ""))
+            elif line.startswith("```"):
+                found.append(Block(path, start, info, "".join(lines)))
+                info = None
+            else:
+                lines.append(line)
+    return found
+
+
+def compiled(block, source, nvcc):
+    """None, or what is wrong with how nvcc takes the block; only the assembler's refusal counts as one."""
+    # -arch=sm_90a would also build PTX for compute_90, which has none of the 'a' instructions.
+    target = "arch=%s,code=%s" % (block.arch.replace("sm_", "compute_"), block.arch)
+    command = [nvcc, "-gencode", target, "-std=c++17", "-I", INCLUDES, "-c", source, "-o", source + ".o"]
+    result = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT_S)
+    if result.returncode == 0:
+        return "nvcc takes it, the fence says that it is refused" if block.refused else None
+    if block.refused and "ptxas" in result.stderr:
+        return None
+    return "nvcc: " + (result.stderr or result.stdout)[:600]
+
+
+def checked(block, source, kcheck):
+    """None, or what is wrong with what kcheck finds."""
+    command = [kcheck, source, "--arch", block.arch, "--format", "json", "-I", INCLUDES] + block.args
+    result = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT_S)
+    try:
+        document = json.loads(result.stdout)
+        findings, summary = document["findings"], document["summary"]
+    except (ValueError, KeyError):
+        return "kcheck: exit %d: %s" % (result.returncode, (result.stderr or result.stdout)[:400])
+    found = sorted((f["rule"], f["severity"]) for f in findings)
+    missing = [r for r in block.wrong if r not in [rule for rule, _ in found]]
+    extra = [f for f in found if f[0] not in block.wrong]
+    if missing or extra:
+        return "kcheck: missing %s, extra %s" % (missing, extra)
+    if not block.wrong and summary["kernels_partial"] + summary["kernels_skipped"] > 0:
+        return "kcheck: not all was checked: %s" % json.dumps(document["files"])[:400]
+    return None
+
+
+def problem(block, kcheck, nvcc):
+    if block.unknown:
+        return "unknown words on the fence: " + " ".join(block.unknown)
+    if block.fragment:
+        return None if not block.arch else "a fragment has no target"
+    if not block.arch:
+        return "the fence says neither a target nor that it is a fragment"
+    with tempfile.TemporaryDirectory() as folder:
+        source = os.path.join(folder, block.page + ".cu")
+        with open(source, "w", encoding="utf-8") as file:
+            file.write(block.text)
+        try:
+            return checked(block, source, kcheck) or (compiled(block, source, nvcc) if nvcc else None)
+        except subprocess.TimeoutExpired:
+            return "over %d s" % LIMIT_S
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Compile and check the code blocks of the pages.")
+    parser.add_argument("--kcheck", default=os.path.join(ROOT, "build", "release", "kcheck"))
+    parser.add_argument("--all", action="store_true", help="as every suite; changes nothing here")
+    parser.add_argument("--no-nvcc", action="store_true", help="only check, compile nothing")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 2)
+    parser.add_argument("pages", nargs="*", help="ids; all when none is named")
+    options = parser.parse_args()
+    nvcc = None if options.no_nvcc else shutil.which("nvcc") or shutil.which("/usr/local/cuda/bin/nvcc")
+    if not nvcc and not options.no_nvcc:
+        print("nvcc is not here: blocks are checked, not compiled")
+    paths = sorted(glob.glob(os.path.join(ROOT, "knowledge", "pages", "*", "*.md")))
+    blocks = [b for p in paths for b in blocks_of(p) if not options.pages or b.page in options.pages]
+    failed = 0
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        for block, wrong in zip(blocks, pool.map(lambda b: problem(b, options.kcheck, nvcc), blocks)):
+            if wrong:
+                failed += 1
+                print("FAIL %s: %s" % (block.name(), wrong))
+    print("%d passed, %d failed" % (len(blocks) - failed, failed))
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
