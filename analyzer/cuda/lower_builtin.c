@@ -45,17 +45,20 @@ static bool is_space(Lower *l, const Call *call, int space, IrOperand *result) {
 
 /* ---- memory ---- */
 
+/* `variant` 1: through the read-only path (ld.global.nc). */
 static bool load_through(Lower *l, const Call *call, int variant, IrOperand *result) {
-  (void)variant;
   if (call->nargs < 1) return false;
   const CppType *type = ast_type(l, call->node);
   IrOperand address = lower_decayed(l, call->args[0]);
+  int start = l->kernel->insns.count;
   if (cpp_is_object(type)) {
     *result = lower_allocate(l, type, NULL);
     lower_copy(l, *result, address, type);
   } else {
     *result = lower_load(l, address, type, false);
   }
+  for (int i = start; variant && i < l->kernel->insns.count; i++)
+    if (l->kernel->insns.items[i].op == IR_load) l->kernel->insns.items[i].flags |= IR_FLAG(nc);
   return true;
 }
 
@@ -292,7 +295,7 @@ static const LowerBuiltin DEVICE[] = {
     {"__nvvm_isspacep_global", is_space, IR_SPACE_GLOBAL, false},
     {"__nvvm_isspacep_local", is_space, IR_SPACE_LOCAL, false},
     {"__nvvm_isspacep_const", is_space, IR_SPACE_CONST, false},
-    CACHED_LOAD("__ldg"),
+    {"__ldg", load_through, 1, false},
     CACHED_LOAD("__ldcg"),
     CACHED_LOAD("__ldca"),
     CACHED_LOAD("__ldcs"),

@@ -235,6 +235,20 @@ static bool same_address(IrOperand a, IrOperand b) {
   return a.kind == b.kind && a.id == b.id && a.value == b.value && !ir_is_unknown(a);
 }
 
+/* A record that is aligned to more than its elements (float4, int2) moves as one access of at most
+ * 16 bytes: marks the loads and stores from instruction `from` on, each element of a row of them
+ * first or later part. */
+static void mark_vector(Lower *l, int from, const CppType *type, uint64_t offset) {
+  enum { WIDEST = 16 };
+  uint64_t bytes = type->align < WIDEST ? type->align : WIDEST;
+  if (bytes > type->bytes) bytes = type->bytes;
+  for (int i = from; i < l->kernel->insns.count; i++) {
+    IrInsn *insn = &l->kernel->insns.items[i];
+    if ((insn->op != IR_load && insn->op != IR_store) || insn->type.bytes >= bytes) continue;
+    insn->vector = offset % bytes == 0 ? (uint8_t)bytes : 1;
+  }
+}
+
 void lower_copy(Lower *l, IrOperand to, IrOperand from, const CppType *type) {
   if (same_address(to, from)) return;
   if (cpp_is_scalar(type)) {
@@ -245,12 +259,16 @@ void lower_copy(Lower *l, IrOperand to, IrOperand from, const CppType *type) {
   lower_closure_copied(l, to, from, type);
   if (cpp_has_overlay(l, type) || !cpp_leaves(l, type)) {
     copy_block(l, to, from, type->bytes);
+    uint32_t align = type->align < 16 ? type->align : 16;
+    if (align > 4) l->kernel->insns.items[l->kernel->insns.count - 1].vector = (uint8_t)align;
     return;
   }
   for (int i = 0; i < type->leaves.count; i++) {
     const CppLeaf *leaf = &type->leaves.items[i];
+    int start = l->kernel->insns.count;
     IrOperand value = lower_load(l, address_add(from, (int64_t)leaf->offset), leaf->type, false);
     lower_store_last(l, address_add(to, (int64_t)leaf->offset), leaf->type, value, false);
+    mark_vector(l, start, type, leaf->offset);
   }
 }
 

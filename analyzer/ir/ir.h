@@ -242,7 +242,9 @@ typedef struct IrInsn {
   uint8_t src_space;
   IrType type;
   IrType type2;
-  bool leader; /* a branch target: fragments may merge here */
+  uint8_t vector; /* loads, stores: bytes of the vector access that begins here; 1: a later part of
+                     one; 0: none */
+  bool leader;    /* a branch target: fragments may merge here */
   bool guard_negated;
   int32_t guard;  /* predicate register, or -1 */
   int32_t target; /* branch: index of the target instruction */

@@ -36,6 +36,7 @@ typedef struct CoreFinding {
   const char *assumed;           /* what the machine made up in a run that shows it, or NULL */
   bool firm;                     /* a run that made up nothing such shows it */
   bool forced;                   /* seen in a sample that left nothing to choose */
+  bool small;                    /* ... or with every chosen integer at most 1 */
   const MachineSample *shown_by; /* the run that `violation` is of */
   MachineSchedule schedule;
 } CoreFinding;

@@ -2,6 +2,7 @@
 
 #include "machine/barrier.h"
 #include "machine/cause.h"
+#include "machine/checks.h"
 #include "machine/contract.h"
 #include "machine/finish.h"
 #include "machine/mbarrier.h"
@@ -146,11 +147,13 @@ void protocol_init(Machine *machine) {
 }
 
 void protocol_free(Machine *machine) {
-  machine->protocol = NULL; /* everything lies in the run's arena */
+  words_finish(machine);
+  machine->protocol = NULL; /* everything else lies in the run's arena */
 }
 
 void protocol_finish(Machine *machine) {
   if (!machine->trapped) {
+    pattern_finish(machine);
     finish_run(machine);
     cause_finish(machine);
   }
@@ -161,6 +164,7 @@ void protocol_finish(Machine *machine) {
 void protocol_report(MachineSession *session) {
   contract_report(session);
   timeline_report(session);
+  words_report(session);
 }
 
 /* ---- strands ---- */
@@ -207,6 +211,8 @@ static const EventHandler handlers[IR_EVENT_COUNT] = {
 
 MachineStep protocol_event(Machine *machine, Strand *strand, const IrInsn *insn) {
   EventHandler handler = insn->event < IR_EVENT_COUNT ? handlers[insn->event] : NULL;
+  if (insn->event >= IR_EV_cp_async && insn->event <= IR_EV_bulk_tensor_prefetch)
+    vector_policy(machine, strand, insn);
   return handler ? handler(machine, strand, insn) : MACHINE_NEXT;
 }
 
@@ -261,8 +267,14 @@ void protocol_access(Machine *machine, Strand *strand, const IrInsn *insn,
     finish_unknown_access(machine, strand, insn, access);
     return;
   }
-  if (access->space == IR_SPACE_SHARED)
+  if (access->lanes) {
+    vector_access(machine, strand, insn, access);
+    pattern_access(machine, strand, insn, access);
+  }
+  if (access->space == IR_SPACE_SHARED) {
     touch_shared(machine, strand, insn, access);
-  else if (access->space == IR_SPACE_GLOBAL)
+  } else if (access->space == IR_SPACE_GLOBAL) {
+    words_access(machine, strand, insn, access);
     pdl_access(machine, strand, insn, access);
+  }
 }

@@ -354,6 +354,7 @@ typedef struct Protocol {
   const IrInsn *good_init_fence, *idle_init_fence; /* fence.mbarrier_init */
   bool unknown_init; /* an mbarrier was initialised at an unknown address */
   struct Timeline *timeline;
+  void *words_stored; /* words.c: words of global memory that the run has stored */
 } Protocol;
 
 static inline Protocol *protocol_of(const Machine *machine) {

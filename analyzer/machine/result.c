@@ -179,6 +179,7 @@ void core_collect(Machine *machine) {
       f->assumed = assumed;
     else
       f->firm = true;
+    f->small |= sample->free_ints == 0 || sample->ints <= 1;
     f->forced |= sample->free_ints == 0 && !sample->block_guessed && !sample->cluster_guessed;
   }
 }
@@ -204,8 +205,14 @@ bool core_wants_divisible(const CoreSession *core) {
   return false;
 }
 
+/* An index may only be too large because the machine chose a size that no caller passes: such a
+ * finding has to show with the smallest sizes as well. */
+static bool depends_on_size(const char *kind) {
+  return strcmp(kind, "smem-array-overrun") == 0;
+}
+
 static bool withheld(const CoreSession *core, const CoreFinding *f) {
-  if (f->degenerate) return true;
+  if (f->degenerate || (!f->small && depends_on_size(f->kind))) return true;
   return core->divisible_ran && f->ragged && depends_on_divisibility(f->kind);
 }
 

@@ -36,6 +36,10 @@ typedef struct ProtocolSession {
   int tmem_columns, registers;
   KC_VEC(int) warpgroup_registers;
   KC_VEC(Accusation) accusations;
+  void *slices;      /* slice.c: who writes each register */
+  int32_t *array_of; /* vector.c: by instruction */
+  void *patterns;    /* pattern.c */
+  void *words;       /* words.c */
 } ProtocolSession;
 
 ProtocolSession *session_protocol(MachineSession *session);

@@ -14,11 +14,17 @@ static uint64_t memory_flags(const PtxInsn *insn) {
     const char *modifier;
     uint64_t flag;
   } names[] = {
-      {"volatile", IR_FLAG(volatile_)}, {"relaxed", IR_FLAG(relaxed)},
-      {"acquire", IR_FLAG(acquire)},    {"release", IR_FLAG(release)},
-      {"acq_rel", IR_FLAG(acq_rel)},    {"weak", IR_FLAG(weak)},
-      {"cta", IR_FLAG(scope_cta)},      {"cluster", IR_FLAG(scope_cluster)},
-      {"gpu", IR_FLAG(scope_gpu)},      {"sys", IR_FLAG(scope_sys)},
+      {"volatile", IR_FLAG(volatile_)},
+      {"relaxed", IR_FLAG(relaxed)},
+      {"acquire", IR_FLAG(acquire)},
+      {"release", IR_FLAG(release)},
+      {"acq_rel", IR_FLAG(acq_rel)},
+      {"weak", IR_FLAG(weak)},
+      {"cta", IR_FLAG(scope_cta)},
+      {"cluster", IR_FLAG(scope_cluster)},
+      {"gpu", IR_FLAG(scope_gpu)},
+      {"sys", IR_FLAG(scope_sys)},
+      {"nc", IR_FLAG(nc)},
   };
   uint64_t flags = 0;
   for (size_t i = 0; i < sizeof names / sizeof *names; i++)
@@ -33,6 +39,11 @@ static IrSpace space_at(PtxLowering *lowering, const PtxInsn *insn, int address)
   if (space != IR_SPACE_PARAM || base->kind != PTX_REG) return space;
   const PtxSymbol *symbol = ptx_find_symbol(lowering, base->text);
   return symbol ? symbol->space : space;
+}
+
+/* v2, v4, v8: one access of all elements, at a multiple of its size. */
+static uint8_t vector_bytes(IrType type, int elements) {
+  return elements > 1 ? (uint8_t)(type.bytes * elements) : 0;
 }
 
 static void finish(PtxLowering *lowering, const PtxInsn *insn, int address, IrInsn *emitted) {
@@ -50,6 +61,7 @@ static bool lower_load(PtxLowering *lowering, const PtxInsn *insn, IrType type) 
   KC_PUSH(lowering->arena, args, address);
   IrInsn *emitted = ir_emit(lowering->b, IR_load, type, args.items, args.count);
   emitted->sub = (uint8_t)results;
+  emitted->vector = vector_bytes(type, results);
   finish(lowering, insn, 1, emitted);
   return true;
 }
@@ -60,7 +72,9 @@ static bool lower_store(PtxLowering *lowering, const PtxInsn *insn, IrType type)
   IrOperand address = ptx_read(lowering, &insn->operands[0]);
   KC_PUSH(lowering->arena, args, address);
   ptx_flatten(lowering, &insn->operands[1], false, &args);
-  finish(lowering, insn, 0, ir_emit(lowering->b, IR_store, type, args.items, args.count));
+  IrInsn *emitted = ir_emit(lowering->b, IR_store, type, args.items, args.count);
+  emitted->vector = vector_bytes(type, args.count - 1);
+  finish(lowering, insn, 0, emitted);
   return true;
 }
 

@@ -1,0 +1,28 @@
+/* checks: what single accesses and their pattern over lanes, loops and CTAs show: alignment and
+ * bounds (vector.c), banks and strides (pattern.c), words of global memory that several threads use
+ * (words.c). protocol.c calls them; none of them changes anything that the others see. */
+#ifndef KC_MACHINE_CHECKS_H
+#define KC_MACHINE_CHECKS_H
+
+#include "machine/protocol.h"
+
+/* Alignment of vector accesses (PTX ISA 6.4.1.1) and of the rows of ldmatrix and stmatrix (PTX ISA
+ * 9.7.14.5.15), shared accesses past the end of their array (PTX ISA 5.1.6). */
+void vector_access(Machine *machine, Strand *strand, const IrInsn *insn,
+                   const MachineAccess *access);
+/* The policy operand of a copy (PTX ISA 9.7.9.2): made by createpolicy, or one of its encodings. */
+void vector_policy(Machine *machine, Strand *strand, const IrInsn *insn);
+
+/* Advice about memory traffic, from one run with one schedule. */
+void pattern_access(Machine *machine, Strand *strand, const IrInsn *insn,
+                    const MachineAccess *access);
+void pattern_finish(Machine *machine);
+
+/* Words of global memory: read-only loads of what the kernel has stored, and words that one CTA
+ * stores and another reads without anything that could order the two. */
+void words_access(Machine *machine, Strand *strand, const IrInsn *insn,
+                  const MachineAccess *access);
+void words_finish(Machine *machine);
+void words_report(MachineSession *session);
+
+#endif
