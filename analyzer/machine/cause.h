@@ -62,4 +62,7 @@ void cause_init_fence(Machine *machine, const IrInsn *insn, bool initialised);
 /* Reports what the observations amount to. Called once, at the end of a run. */
 void cause_finish(Machine *machine);
 
+/* An async copy overwrites what a thread has read, in order but without a proxy fence. */
+void cause_unfenced_refill(Machine *machine, const Access *copy, const Access *read);
+
 #endif

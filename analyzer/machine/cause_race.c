@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "machine/bulk.h"
+#include "machine/slice.h"
 #include "machine/symptom.h"
 #include "machine/wgmma.h"
 #include "machine/witness.h"
@@ -449,6 +450,18 @@ static bool threads_only(Machine *machine, const Symptom *s) {
     relate(machine, v, s->before, "written by this alloc");
     return v != NULL;
   }
+  if (s->race == RACE_WRITE_AFTER_WRITE && s->before->insn == s->now->insn &&
+      slice_address(s->now->insn) &&
+      slice_operand(machine->session, slice_address(s->now->insn)).permutes) {
+    IrViolation *v = blame(
+        machine,
+        BLAME("smem-swizzle-escapes-row", MACHINE_CHECK_RACE, s->now->insn, NULL, s->offset, 0),
+        "two rows of the tile write %s: the exclusive or of the address reaches "
+        "further than a row",
+        place_of(machine, s));
+    witness_race(machine, v, s->before, s->now, "both write the same bytes");
+    return v != NULL;
+  }
   const char *how = s->race == RACE_READ_AFTER_WRITE   ? "read"
                     : s->race == RACE_WRITE_AFTER_READ ? "overwritten"
                                                        : "written again";
@@ -564,4 +577,15 @@ bool cause_explain_tmem(Machine *machine, const Symptom *s, bool generic) {
          "the other side");
   witness_race(machine, v, before, now, "not ordered for tensor memory");
   return v != NULL;
+}
+
+/* By the letter of the memory model only: nobody has seen it go wrong, and libraries do without. So
+ * it takes no part in the search for causes. */
+void cause_unfenced_refill(Machine *machine, const Access *copy, const Access *read) {
+  IrViolation *v = machine_violation(
+      machine, MACHINE_CHECK_RACE, copy->insn, "tma-war-no-proxy-fence",
+      "the copy refills through the async proxy what warp %d has read with ordinary loads, and no "
+      "fence.proxy.async lies in between",
+      machine->warps[read->warp]->id);
+  if (v) ir_violation_related(machine->violations, v, read->insn->where, "read here");
 }

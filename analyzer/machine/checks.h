@@ -18,6 +18,18 @@ void pattern_access(Machine *machine, Strand *strand, const IrInsn *insn,
                     const MachineAccess *access);
 void pattern_finish(Machine *machine);
 
+/* Tensor cores that wait. `pending`: groups that a wgmma.wait_group leaves. */
+void idle_wait(Machine *machine, Strand *strand, const IrInsn *insn, int64_t pending);
+void idle_finish(Machine *machine);
+
+/* Tiles of cluster launch control and of CTA pairs. An answer was decoded; ordinary accesses and
+ * tensor copies (map may be NULL) of global memory. */
+void tiles_answer(Machine *machine, Strand *strand, const IrInsn *insn, bool known);
+void tiles_access(Machine *machine, Strand *strand, const MachineAccess *access);
+void tiles_copy(Machine *machine, Strand *strand, const IrInsn *insn, const MachineTensorMap *map,
+                bool store);
+void tiles_finish(Machine *machine);
+
 /* Words of global memory: read-only loads of what the kernel has stored, and words that one CTA
  * stores and another reads without anything that could order the two. */
 void words_access(Machine *machine, Strand *strand, const IrInsn *insn,

@@ -1,6 +1,7 @@
 /* Cluster launch control (PTX ISA 9.7.13.16): try_cancel asks for the next tile, 16 bytes land in
  * shared memory and on an mbarrier. The machine grants a fixed number of tiles, then says no. */
 #include "machine/bulk.h"
+#include "machine/checks.h"
 #include "machine/finish.h"
 
 /* Tiles that the machine hands out. */
@@ -130,6 +131,7 @@ MachineStep event_clc_get_ctaid(Machine *machine, Strand *strand, const IrInsn *
                       "has to be tested first");
     known = false;
   }
+  tiles_answer(machine, strand, insn, known);
   for (int i = 0; i < 4; i++) {
     const IrOperand *to = dst->kind == IR_OPD_VECTOR && i < dst->count ? &dst->list[i]
                           : dst->kind != IR_OPD_VECTOR && i == 0       ? dst

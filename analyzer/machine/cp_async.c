@@ -6,6 +6,7 @@
 #include "machine/bulk.h"
 #include "machine/contract.h"
 #include "machine/finish.h"
+#include "machine/fragment.h"
 #include "machine/pdl.h"
 
 static void need_agent(Machine *machine, WarpState *ws) {
@@ -75,6 +76,8 @@ MachineStep event_cp_async(Machine *machine, Strand *strand, const IrInsn *insn)
                           "multiple of %lld",
                           (long long)size, (unsigned long long)(from % (uint64_t)size),
                           (long long)size);
+      bool known = value_lane(src, (int)lane, &from);
+      fragment_copied(machine, insn, to.rank, to.offset, (uint32_t)size, known, from);
       race_touch(p->races, strand, access, (int)lane, to.rank, to.offset, (uint32_t)size);
       machine_shared_forget(machine, to.rank, to.offset, (uint64_t)size);
     }

@@ -18,6 +18,7 @@ static void publish(Machine *machine, Strand *strand) {
 }
 
 MachineStep event_fence(Machine *machine, Strand *strand, const IrInsn *insn) {
+  warp_state(strand->warp)->relaxed_wait = NULL;
   bool wide = (insn->flags & (IR_FLAG(scope_cluster) | IR_FLAG(scope_gpu) | IR_FLAG(scope_sys))) ||
               !(insn->flags & IR_FLAG(scope_cta));
   if (wide && is_release(insn)) {

@@ -143,13 +143,16 @@ static void atom(Machine *machine, Strand *strand, const IrInsn *insn) {
   Value address = machine_read(machine, strand, &insn->args[1]);
   Value a = insn->nargs > 2 ? machine_read(machine, strand, &insn->args[2]) : value_known(0);
   Value b = insn->nargs > 3 ? machine_read(machine, strand, &insn->args[3]) : value_known(0);
-  uint64_t *out = core_scratch(machine), where, x, y, old;
+  uint64_t *out = core_scratch(machine), where, x, y, old, same;
+  bool polled = value_same(address, strand->active, &same) &&
+                machine_address(machine, same, (IrSpace)insn->space).space == IR_SPACE_GLOBAL &&
+                polls(machine, strand, same);
   uint32_t known = 0, lanes = strand->active & address.known;
   FOR_LANES(lane, strand->active) {
     out[lane] = value_fresh(machine).scalar;
     if (real || !value_lane(address, (int)lane, &where)) continue;
     MachineAddress at = machine_address(machine, where, (IrSpace)insn->space);
-    bool have = load_for_atom(machine, strand, (int)lane, at, width, &old);
+    bool have = load_for_atom(machine, strand, (int)lane, at, width, &old) && !polled;
     bool operands = value_lane(a, (int)lane, &x);
     operands = value_lane(b, (int)lane, &y) && operands;
     uint64_t mask = core_width_mask(width);

@@ -134,6 +134,8 @@ static void observe(Machine *machine, Strand *strand, const Wait *wait, const Wa
   view->waits++;
   ws->last_wait = wait->insn;
   ws->last_wait_mbar = bar;
+  ws->relaxed_wait = wait->insn->flags & IR_FLAG(relaxed) ? wait->insn : NULL;
+  ws->relaxed_mbar = bar;
   if (passed > bar->last_observed || bar->last_observed == INT64_MIN) bar->last_observed = passed;
   /* A wait for a phase that the lane knew to be complete is not what sees it. */
   uint32_t watch = wait->parity ? part->lanes & ~lapped : 0;

@@ -12,10 +12,11 @@
 
 #define BANKS 32
 #define BANK_WAYS 8 /* different words in one bank that are worth a word, of scalar accesses */
-#define BANK_WAYS_VECTOR 4 /* ... of rows and vectors, which the compiler can't merge any further  \
-                            */
-#define SEEN_ENOUGH 2      /* executions that show the same */
-#define SECTOR 32          /* bytes that global memory moves at least */
+#define BANK_WAYS_VECTOR                                                                           \
+  4                   /* ... of rows and vectors, which the compiler can't merge any further       \
+                       */
+#define SEEN_ENOUGH 2 /* executions that show the same */
+#define SECTOR 32     /* bytes that global memory moves at least */
 #define STRIDES 16
 
 enum { PATTERN_NEW, PATTERN_CANDIDATE, PATTERN_DONE };
@@ -29,7 +30,18 @@ typedef struct Stride { /* a global access whose neighbouring lanes lie far apar
   bool shared; /* something else uses the same sectors */
 } Stride;
 
+typedef struct Conflict {
+  const IrInsn *insn;
+  const char *who;
+  uint64_t first; /* address of lane 0 when it was first seen */
+  int64_t apart;  /* of lanes 0 and 1 */
+  int ways;
+  bool merges; /* the compiler can make one vector access of it and its neighbour */
+} Conflict;
+
 typedef struct Patterns {
+  Conflict conflicts[STRIDES];
+  int nconflicts;
   uint8_t *bank; /* by instruction: times a conflict was seen, then 255 */
   uint8_t *stride_state;
   Stride strides[STRIDES];
@@ -92,12 +104,38 @@ static void check_banks(Machine *machine, Strand *strand, const IrInsn *insn,
   }
   if (most < (words == 4 ? BANK_WAYS_VECTOR : BANK_WAYS) || ++*seen < SEEN_ENOUGH) return;
   *seen = UINT8_MAX;
+  Patterns *p = patterns_of(machine);
+  if (p->nconflicts == STRIDES) return;
   uint64_t a = value_raw(access->address, 0), b = value_raw(access->address, 1);
-  IrViolation *v = machine_violation(
-      machine, MACHINE_CHECK_ALWAYS, insn, "perf-smem-bank-conflict",
-      "%d different words of one bank in each pass of %s: lanes 0 and 1 lie %lld bytes apart", most,
-      machine_who(machine, strand), (long long)(b - a));
-  if (v) ir_violation_fact(machine->violations, v, "ways", "%d", most);
+  p->conflicts[p->nconflicts++] = (Conflict){.insn = insn,
+                                             .who = machine_who(machine, strand),
+                                             .first = a,
+                                             .apart = (int64_t)(b - a),
+                                             .ways = most};
+}
+
+/* Scalars next to each other become one vector access, which has other passes. */
+static void merge_neighbours(Patterns *p) {
+  for (int i = 0; i < p->nconflicts; i++)
+    for (int j = 0; j < p->nconflicts; j++) {
+      Conflict *a = &p->conflicts[i], *b = &p->conflicts[j];
+      if (i != j && a->insn->op == b->insn->op && a->first / 16 == b->first / 16 &&
+          a->apart == b->apart)
+        a->merges = b->merges = true;
+    }
+}
+
+static void report_banks(Machine *machine, Patterns *p) {
+  merge_neighbours(p);
+  for (int i = 0; i < p->nconflicts; i++) {
+    const Conflict *c = &p->conflicts[i];
+    if (c->merges) continue;
+    IrViolation *v = machine_violation(
+        machine, MACHINE_CHECK_ALWAYS, c->insn, "perf-smem-bank-conflict",
+        "%d different words of one bank in each pass of %s: lanes 0 and 1 lie %lld bytes apart",
+        c->ways, c->who, (long long)c->apart);
+    if (v) ir_violation_fact(machine->violations, v, "ways", "%d", c->ways);
+  }
 }
 
 /* ---- sectors ---- */
@@ -170,7 +208,8 @@ void pattern_access(Machine *machine, Strand *strand, const IrInsn *insn,
 
 void pattern_finish(Machine *machine) {
   if (!is_watched_run(machine) || machine->stopped || machine->stuck) return;
-  const Patterns *p = patterns_of(machine);
+  Patterns *p = patterns_of(machine);
+  report_banks(machine, p);
   for (int i = 0; i < p->nstrides; i++) {
     const Stride *s = &p->strides[i];
     if (s->shared || s->executions < SEEN_ENOUGH) continue;

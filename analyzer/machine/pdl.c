@@ -96,7 +96,42 @@ static void check_words(Machine *machine) {
   }
 }
 
+/* A loop of a few instructions that only leaves when the loaded word changes. */
+static bool polls(const IrKernel *kernel, const IrInsn *load) {
+  enum { LOOP_LENGTH = 24 };
+  uint64_t strong = IR_FLAG(volatile_) | IR_FLAG(acquire) | IR_FLAG(relaxed);
+  if (load->op != IR_atom && !(load->op == IR_load && (load->flags & strong))) return false;
+  int at = (int)(load - kernel->insns.items);
+  for (int i = at + 1; i < kernel->insns.count && i <= at + LOOP_LENGTH; i++) {
+    const IrInsn *insn = &kernel->insns.items[i];
+    if (insn->op == IR_store ||
+        (insn->op == IR_event && insn->event != IR_EV_nanosleep && insn->event != IR_EV_fence))
+      return false;
+    if (insn->op == IR_branch && insn->target <= at && at - insn->target <= LOOP_LENGTH)
+      return true;
+  }
+  return false;
+}
+
+static bool check_poll(Machine *machine, Strand *strand, const IrInsn *insn) {
+  Protocol *p = protocol_of(machine);
+  WarpState *ws = warp_state(strand->warp);
+  if (!p->has_grid_wait || !polls(machine->kernel, insn) || !overlaps(machine) ||
+      lanes_know(&p->clocks, &ws->lanes, strand->active, grid_agent(machine), 1, 1))
+    return false;
+  IrViolation *v = machine_violation(
+      machine, MACHINE_CHECK_RACE, insn, "pdl-spin-before-wait",
+      "%s polls global memory before griddepcontrol.wait: the grid that sets the word need not run "
+      "at the same time",
+      machine_who(machine, strand));
+  if (!v) return true;
+  v->confidence = IR_INFERRED;
+  v->assumed = "that the preceding grid sets the word";
+  return true;
+}
+
 void pdl_access(Machine *machine, Strand *strand, const IrInsn *insn, const MachineAccess *access) {
+  if (access->lanes && check_poll(machine, strand, insn)) return;
   if (access->lanes) note_word(machine, insn, access);
   if (access->lanes && access->kind != MACHINE_READ && strand->active == access->lanes &&
       (access->kind == MACHINE_ATOMIC || (insn->flags & (IR_FLAG(release) | IR_FLAG(volatile_)))))

@@ -5,6 +5,7 @@
 #include "machine/checks.h"
 #include "machine/contract.h"
 #include "machine/finish.h"
+#include "machine/fragment.h"
 #include "machine/mbarrier.h"
 #include "machine/pdl.h"
 #include "machine/session.h"
@@ -154,6 +155,8 @@ void protocol_free(Machine *machine) {
 void protocol_finish(Machine *machine) {
   if (!machine->trapped) {
     pattern_finish(machine);
+    idle_finish(machine);
+    tiles_finish(machine);
     finish_run(machine);
     cause_finish(machine);
   }
@@ -235,6 +238,22 @@ static void note_value(Machine *machine, Access *record, const MachineAccess *ac
   record->value = value;
 }
 
+/* A wait with .relaxed orders nothing (PTX ISA 9.7.13.15.16): what the barrier guards is read. */
+static void relaxed_read(Machine *machine, Strand *strand, const IrInsn *insn,
+                         const MachineAccess *access) {
+  WarpState *ws = warp_state(strand->warp);
+  if (!ws->relaxed_wait || access->kind != MACHINE_READ) return;
+  uint64_t at = value_raw(access->address, first_lane(access->lanes));
+  const Access *last = race_last_write(protocol_of(machine)->races, (int)(at >> 24), at & 0xffffff);
+  if (!last || last->barrier != ws->relaxed_mbar) return;
+  IrViolation *v = machine_violation(
+      machine, MACHINE_CHECK_RACE, ws->relaxed_wait, "mbarrier-relaxed-wait",
+      "the wait is .relaxed, and nothing else orders the reads of what %s guards",
+      protocol_place(machine, strand, ws->relaxed_mbar->rank, ws->relaxed_mbar->offset));
+  if (v) ir_violation_related(machine->violations, v, insn->where, "read here");
+  ws->relaxed_wait = NULL;
+}
+
 static void touch_shared(Machine *machine, Strand *strand, const IrInsn *insn,
                          const MachineAccess *access) {
   bool write = access->kind != MACHINE_READ;
@@ -243,6 +262,7 @@ static void touch_shared(Machine *machine, Strand *strand, const IrInsn *insn,
       protocol_thread_access(machine, strand, insn, ACTOR_THREAD, write, access->lanes);
   record->atomic = access->kind == MACHINE_ATOMIC;
   note_value(machine, record, access);
+  relaxed_read(machine, strand, insn, access);
   uint32_t left = access->lanes, lanes;
   uint64_t at;
   bool known;
@@ -269,12 +289,14 @@ void protocol_access(Machine *machine, Strand *strand, const IrInsn *insn,
   }
   if (access->lanes) {
     vector_access(machine, strand, insn, access);
+    if (access->space == IR_SPACE_SHARED) fragment_access(machine, strand, insn, access);
     pattern_access(machine, strand, insn, access);
   }
   if (access->space == IR_SPACE_SHARED) {
     touch_shared(machine, strand, insn, access);
   } else if (access->space == IR_SPACE_GLOBAL) {
     words_access(machine, strand, insn, access);
+    if (access->lanes) tiles_access(machine, strand, access);
     pdl_access(machine, strand, insn, access);
   }
 }

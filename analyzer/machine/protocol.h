@@ -247,9 +247,12 @@ typedef struct WarpState {
   bool waited_grid;
   const IrInsn *last_wait;
   Mbar *last_wait_mbar;
+  const IrInsn *relaxed_wait; /* passed, and nothing has acquired since */
+  Mbar *relaxed_mbar;
   Mbar *blocked_on; /* last mbarrier that a strand of the warp slept on */
   int64_t blocked_parity;
   bool clc_checked;         /* it has tested a response */
+  int tile_answers;         /* answers of cluster launch control that it has decoded */
   uint64_t polls_at, polls; /* failed polls since the last phase completed */
 } WarpState;
 
@@ -354,7 +357,8 @@ typedef struct Protocol {
   const IrInsn *good_init_fence, *idle_init_fence; /* fence.mbarrier_init */
   bool unknown_init; /* an mbarrier was initialised at an unknown address */
   struct Timeline *timeline;
-  void *words_stored; /* words.c: words of global memory that the run has stored */
+  struct Layouts *layouts; /* fragment.c */
+  void *words_stored;      /* words.c: words of global memory that the run has stored */
 } Protocol;
 
 static inline Protocol *protocol_of(const Machine *machine) {

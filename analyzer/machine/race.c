@@ -318,6 +318,9 @@ static void check_reader(Touch *touch, Ref before, int rank, uint32_t offset) {
   if (a->atomic && touch->access->atomic) return;
   if (!is_over(touch, before))
     report(touch, RACE_WRITE_AFTER_READ, before, rank, offset);
+  else if (touch->access->actor == ACTOR_TMA_LOAD && a->actor == ACTOR_THREAD &&
+           !is_fenced(touch, before))
+    cause_unfenced_refill(touch->races->machine, touch->access, a);
   else if (touch->access->actor == ACTOR_CLC && a->actor == ACTOR_THREAD &&
            !is_fenced(touch, before))
     report(touch, RACE_NO_PROXY_FENCE, before, rank, offset);

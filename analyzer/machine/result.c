@@ -208,7 +208,7 @@ bool core_wants_divisible(const CoreSession *core) {
 /* An index may only be too large because the machine chose a size that no caller passes: such a
  * finding has to show with the smallest sizes as well. */
 static bool depends_on_size(const char *kind) {
-  return strcmp(kind, "smem-array-overrun") == 0;
+  return strcmp(kind, "smem-array-overrun") == 0 || strcmp(kind, "smem-swizzle-escapes-row") == 0;
 }
 
 static bool withheld(const CoreSession *core, const CoreFinding *f) {

@@ -40,6 +40,9 @@ typedef struct ProtocolSession {
   int32_t *array_of; /* vector.c: by instruction */
   void *patterns;    /* pattern.c */
   void *words;       /* words.c */
+  uint8_t *linear;   /* fragment.c: by instruction */
+  void *idle;        /* idle.c */
+  void *tiles;       /* tiles.c */
 } ProtocolSession;
 
 ProtocolSession *session_protocol(MachineSession *session);

@@ -73,6 +73,11 @@ static void reach(Walk *walk, const IrOperand *operand) {
     walk->index->seen[operand->id] = walk->index->walk;
     g_array_append_val(walk->todo, operand->id);
     return;
+  case IR_OPD_IMM:
+    if ((uint64_t)operand->value >= IR_LOCAL_BASE && (uint64_t)operand->value < IR_LOCAL_END &&
+        operand->type.bytes == 8)
+      walk->out.local = true;
+    return;
   case IR_OPD_SPECIAL: walk->out.special |= UINT64_C(1) << operand->id; return;
   case IR_OPD_OBJECT:
     if (walk->session->kernel->objects.items[operand->id].space != IR_SPACE_SHARED) return;
@@ -105,8 +110,8 @@ static void pass(Walk *walk, const IrInsn *insn) {
   switch (insn->op) {
   case IR_load:
   case IR_atom: pass_load(walk, insn); return;
+  case IR_opaque: walk->out.opaque = true; break;
   case IR_event:
-  case IR_opaque:
   case IR_havoc:
   case IR_copy:
   case IR_fill: walk->out.opaque = true; return;
@@ -144,6 +149,32 @@ Slice slice_operand(MachineSession *session, const IrOperand *operand) {
   }
   g_array_unref(walk.todo);
   return walk.out;
+}
+
+int slice_destinations(const IrInsn *insn) {
+  return core_destinations(insn);
+}
+
+bool slice_feeds_itself(MachineSession *session, int32_t reg) {
+  Walk walk = {.session = session,
+               .index = index_of(session),
+               .todo = g_array_new(FALSE, FALSE, sizeof(int32_t))};
+  const IrKernel *kernel = session->kernel;
+  bool found = false;
+  walk.index->walk++;
+  g_array_append_val(walk.todo, reg);
+  for (guint i = 0; i < walk.todo->len && !found; i++) {
+    int32_t at = g_array_index(walk.todo, int32_t, i);
+    if (at >= walk.index->nregs) continue;
+    for (int32_t w = walk.index->first[at]; w < walk.index->first[at + 1]; w++) {
+      const IrInsn *insn = &kernel->insns.items[walk.index->writer[w]];
+      for (int a = core_destinations(insn); a < insn->nargs && insn->op != IR_load; a++)
+        if (!core_operand_is_written(insn, a)) reach(&walk, &insn->args[a]);
+    }
+    found = walk.index->seen[reg] == walk.index->walk;
+  }
+  g_array_unref(walk.todo);
+  return found;
 }
 
 const IrOperand *slice_address(const IrInsn *insn) {

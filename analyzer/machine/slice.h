@@ -14,6 +14,7 @@ typedef struct Slice {
   bool opaque;      /* passes something that has no integer meaning */
   bool scaled;      /* multiplies two values neither of which is a constant */
   bool parameter;   /* depends on an integer parameter */
+  bool local;       /* ... on the address of a local object */
   uint64_t special; /* a bit for each IrSpecial */
   int32_t object;   /* the shared object it is an address of, or SLICE_* */
 } Slice;
@@ -22,6 +23,10 @@ typedef struct Slice {
 Slice slice_operand(MachineSession *session, const IrOperand *operand);
 /* The operand that holds the address of a load, store or atomic; NULL: none. */
 const IrOperand *slice_address(const IrInsn *insn);
+/* Number of leading operands that an instruction writes (events: none). */
+int slice_destinations(const IrInsn *insn);
+/* Whether a register is computed from its own earlier value: a sum over a loop, a running index. */
+bool slice_feeds_itself(MachineSession *session, int32_t reg);
 /* Whether instruction `index` stands between the target of a jump back and the jump. */
 bool slice_in_loop(const IrKernel *kernel, int32_t index);
 

@@ -5,6 +5,7 @@
 #include "machine/contract.h"
 #include "machine/desc.h"
 #include "machine/finish.h"
+#include "machine/fragment.h"
 #include "machine/timeline.h"
 #include "machine/tmem.h"
 
@@ -243,6 +244,23 @@ static void check_pair_issue(Machine *machine, Strand *strand, const IrInsn *ins
   KC_PUSH(machine->arena, p->pair_issues, ((PairIssue){rank, d}));
 }
 
+/* Bits of an operand format of the f8f6f4 kinds: E4M3, E5M2, E2M3, E3M2, E2M1. */
+static int format_bits(int code) {
+  return code == 5 ? 4 : code == 3 || code == 4 ? 6 : 8;
+}
+
+static void check_packing(Machine *machine, Strand *strand, const IrInsn *insn,
+                          const InstructionDescriptor *d, const uint64_t *a, const uint64_t *b) {
+  int rank = strand->warp->cta->rank;
+  IrKind kind = (IrKind)insn->shape.kind;
+  if (a)
+    fragment_packing(machine, insn, 'A', rank, desc_tcgen05(*a).start, kind,
+                     format_bits(d->a_format));
+  if (b)
+    fragment_packing(machine, insn, 'B', rank, desc_tcgen05(*b).start, kind,
+                     format_bits(d->b_format));
+}
+
 MachineStep event_tcgen05_mma(Machine *machine, Strand *strand, const IrInsn *insn) {
   WarpState *ws = warp_state(strand->warp);
   need_queue(machine, ws);
@@ -270,6 +288,7 @@ MachineStep event_tcgen05_mma(Machine *machine, Strand *strand, const IrInsn *in
     read_operand(machine, strand, insn, 'B', b,
                  &(DescTile){d.known ? d.n / pair : 0, 32, d.b_transposed, bits},
                  ACTOR_TCGEN05_MMA);
+  if (d.known) check_packing(machine, strand, insn, &d, has_a ? &a : NULL, has_b ? &b : NULL);
   touch_inputs(machine, strand, insn);
   if (has_d) {
     touch_accumulator(machine, strand, insn, &d, (uint32_t)tmem);

@@ -1,11 +1,13 @@
 /* cp.async.bulk.tensor, cp.reduce.async.bulk.tensor and tensormap.* (PTX ISA 9.7.9.27, 9.7.13.16).
  */
 #include "machine/tensor.h"
+#include "machine/checks.h"
 
 #include <stdlib.h>
 
 #include "machine/bulk.h"
 #include "machine/finish.h"
+#include "machine/fragment.h"
 #include "machine/pdl.h"
 #include "machine/session.h"
 
@@ -367,6 +369,7 @@ static void load_one(Machine *machine, Strand *strand, const IrInsn *insn, int l
                               .mbar = there,
                               .actor = ACTOR_TMA_LOAD});
     remember_use(machine, map_id, access);
+    fragment_tile(machine, insn, rank, dst->offset, map);
   }
   if (inferred)
     machine_switch_off(machine, MACHINE_CHECK_BYTES, NULL,
@@ -382,6 +385,7 @@ MachineStep event_bulk_tensor_load(Machine *machine, Strand *strand, const IrIns
   const MachineTensorMap *map = map_operand(machine, strand, insn, &map_id);
   machine_read_role(machine, strand, insn, IR_ROLE_dst_addr, &address);
   pdl_async_read(machine, strand, insn, 0);
+  tiles_copy(machine, strand, insn, map, false);
   uint32_t left = strand->active;
   SharedPlace dst;
   while (protocol_next_place(machine, strand, &address, IR_SPACE_SHARED_CLUSTER, &left, &dst)) {
@@ -403,6 +407,7 @@ static MachineStep tensor_store(Machine *machine, Strand *strand, const IrInsn *
   uint64_t map_id;
   const MachineTensorMap *map = map_operand(machine, strand, insn, &map_id);
   machine_read_role(machine, strand, insn, IR_ROLE_src_addr, &address);
+  tiles_copy(machine, strand, insn, map, true);
   uint32_t left = strand->active;
   SharedPlace src;
   while (protocol_next_place(machine, strand, &address, IR_SPACE_SHARED, &left, &src)) {
@@ -411,6 +416,7 @@ static MachineStep tensor_store(Machine *machine, Strand *strand, const IrInsn *
       continue;
     }
     check_tile(machine, strand, insn, src.rank, src.offset, map);
+    fragment_store(machine, strand, insn, src.rank, src.offset, map);
     copy_check_issuers(machine, strand, insn, src.lanes, "tensor store");
     bool known = map && map->box_bytes > 0;
     int64_t bytes =

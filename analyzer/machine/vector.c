@@ -12,7 +12,7 @@ static bool is_matrix(const IrInsn *insn) {
 
 /* The multiple that the address of an access has to be of; 0: any. */
 static unsigned needed(const IrInsn *insn) {
-  if (is_matrix(insn)) return insn->shape.bytes ? 0 : 16;
+  if (is_matrix(insn)) return !insn->shape.bytes || insn->shape.bytes == 16 ? 16 : 0;
   return insn->vector > 1 ? insn->vector : 0;
 }
 
@@ -128,8 +128,10 @@ static void check_bounds(Machine *machine, Strand *strand, const IrInsn *insn,
     uint64_t at = value_raw(access->address, (int)lane) & 0xffffff;
     if (at >= start && at + access->bytes <= end) continue;
     if (!is_realisable(machine)) return;
+    bool permuted = slice_operand(machine->session, slice_address(insn)).permutes;
     IrViolation *v =
-        machine_violation(machine, MACHINE_CHECK_ALWAYS, insn, "smem-array-overrun",
+        machine_violation(machine, MACHINE_CHECK_ALWAYS, insn,
+                          permuted ? "smem-swizzle-escapes-row" : "smem-array-overrun",
                           "lane %u of %s accesses bytes %lld to %lld of %s, which has %llu", lane,
                           machine_who(machine, strand), (long long)(at - start),
                           (long long)(at + access->bytes - 1 - start), object->name,

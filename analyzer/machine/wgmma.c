@@ -2,6 +2,7 @@
  * before all have issued what it waits for (measured on an H200 with three delayed warps). The
  * accumulators and A fragments in flight are registers that the core watches. */
 #include "machine/wgmma.h"
+#include "machine/checks.h"
 
 #include "machine/desc.h"
 #include "machine/finish.h"
@@ -340,6 +341,7 @@ MachineStep event_wgmma_wait(Machine *machine, Strand *strand, const IrInsn *ins
   }
   ws->wgmma_wait = insn;
   ws->wgmma_wait_n = n;
+  idle_wait(machine, strand, insn, n);
   if (done <= 0) return MACHINE_NEXT;
   lanes_raise(&p->clocks, &ws->lanes, strand->active, group_agent(machine, warp), CLOCK_ALL_LANES,
               (uint32_t)done);
