@@ -21,27 +21,36 @@ void instantiate_clear(EditSet *set, EditedFile *file) {
   edit_apply(set, file);
 }
 
+typedef struct Reference {
+  size_t offset; /* in the original text */
+  const char *added;
+} Reference;
+
 void instantiate_explicit(EditSet *set, EditedFile *file) {
   g_autoptr(GRegex) regex =
       g_regex_new(EXPLICIT, G_REGEX_MULTILINE | G_REGEX_OPTIMIZE | G_REGEX_RAW, 0, NULL);
   g_autoptr(GMatchInfo) match = NULL;
   g_autoptr(GError) failed = NULL;
   const char *text = file->text;
+  KC_VEC(Reference) found = {0};
   g_regex_match_full(regex, text, (gssize)file->text_length, 0, 0, &match, &failed);
-  int number = 0;
   while (g_match_info_matches(match)) {
     gint start, end, whole_start, whole_end;
     if (g_match_info_fetch_pos(match, 1, &start, &end) &&
         g_match_info_fetch_pos(match, 0, &whole_start, &whole_end)) {
       const char *added = kc_printf(set->arena, " static auto " INJECTED_NAME "%d = &%.*s;",
-                                    number++, end - start, text + start);
+                                    found.count, end - start, text + start);
       g_autofree char *line = g_strdup(added);
       g_strdelimit(line, "\r\n", ' '); /* keep the line numbers */
-      edit_add(set, file, edit_original_offset(file, (size_t)whole_end), 0,
-               kc_strdup(set->arena, line));
+      Reference reference = {edit_original_offset(file, (size_t)whole_end),
+                             kc_strdup(set->arena, line)};
+      KC_PUSH(set->arena, found, reference);
     }
     if (!g_match_info_next(match, &failed)) break;
   }
+  /* not before the last offset is known: they are of the text without these patches */
+  for (int i = 0; i < found.count; i++)
+    edit_add(set, file, found.items[i].offset, 0, found.items[i].added);
   edit_apply(set, file);
 }
 

@@ -424,6 +424,8 @@ const LowerBuiltin *builtin_find(Lower *l, Callee *callee) {
     if (g_str_has_prefix(name, "cuda::std::")) name += strlen("cuda::");
     if (g_str_has_prefix(name, "std::"))
       callee->builtin = in_table(QUALIFIED, G_N_ELEMENTS(QUALIFIED), name);
+    else if (g_str_has_prefix(name, "nvcuda::wmma::"))
+      callee->builtin = builtin_wmma(name + strlen("nvcuda::wmma::"));
   }
   return callee->builtin;
 }

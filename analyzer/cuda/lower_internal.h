@@ -13,7 +13,8 @@
  * lower_init.c      initialisers, constructors, destructors
  * lower_call.c      calls, inlining, lambdas
  * lower_unknown.c   calls without a body: dialects, havoc, what may hide an event
- * lower_builtin.c   CUDA and compiler builtins; lower_warp.c those of warps and barriers
+ * lower_builtin.c   CUDA and compiler builtins; lower_warp.c those of warps and barriers;
+ *                   lower_wmma.c nvcuda::wmma
  * lower_host.c      the host API
  * lower_stmt.c      statements; lower_loop.c loops and switches; lower_unroll.c loops that must be
  *                   unrolled
@@ -421,6 +422,7 @@ struct LowerBuiltin {
 const LowerBuiltin *builtin_find(Lower *l, Callee *callee);
 const LowerBuiltin *builtin_warp(const char *name);
 const LowerBuiltin *builtin_host(const char *name);
+const LowerBuiltin *builtin_wmma(const char *name); /* of nvcuda::wmma */
 /* cuTensorMapEncodeTiled, also through the pointer that cudaGetDriverEntryPoint gives. */
 bool lower_encode_tiled(Lower *l, const Call *call, IrOperand *result);
 bool lower_kernel_launch(Lower *l, const Call *call, IrOperand *result);

@@ -141,7 +141,9 @@ static void describe(Lower *l, CppType *t) {
 const CppType *cpp_type(Lower *l, CXType type) {
   CppType *found = g_hash_table_lookup(l->types, type.data[0]);
   if (found && type.data[0]) return found;
-  CXType plain = l->clang->getUnqualifiedType(l->clang->getCanonicalType(type));
+  CXType plain = l->clang->getCanonicalType(type);
+  /* libclang crashes on the missing type of a declaration that it could not understand */
+  if (plain.data[0]) plain = l->clang->getUnqualifiedType(plain);
   found = plain.data[0] ? g_hash_table_lookup(l->types, plain.data[0]) : NULL;
   if (!found) {
     found = KC_NEW(l->scratch, CppType);

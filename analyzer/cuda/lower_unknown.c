@@ -194,6 +194,32 @@ static void give_up_arguments(Lower *l, const Call *call) {
               cpp_cursor_type(l, l->clang->getCursorSemanticParent(call->callee->decl)));
 }
 
+static CXChildVisitResult find_call_operator(CXCursor cursor, CXCursor parent, CXClientData data) {
+  (void)parent;
+  CXCursor *found = data;
+  if (cursor.kind != CXCursor_CXXMethod) return CXChildVisit_Continue;
+  *found = cursor;
+  return CXChildVisit_Break;
+}
+
+/* A library function of the host that is given a lambda may call it, as std::call_once does: what
+ * the lambda launches and sets counts. Its parameters are unknown. */
+static void call_lambdas(Lower *l, const Call *call) {
+  for (int i = 0; i < call->nargs; i++) {
+    AstNode *n = ast_strip(l, call->args[i]);
+    while (n->kind == CXCursor_UnexposedExpr && ast_part(l, n, 0) && n->nparts == 1)
+      n = ast_part(l, n, 0);
+    if (n->kind != CXCursor_LambdaExpr) continue;
+    CXCursor method = l->clang->getNullCursor();
+    l->clang->visitChildren(ast_type(l, n)->decl, find_call_operator, &method);
+    if (method.kind != CXCursor_CXXMethod) continue;
+    Call inner = {.node = n, .callee = callee_of(l, method), .has_object = true};
+    if (!callee_has_body(l, inner.callee)) continue;
+    inner.object = address_pin(l, lower_lvalue(l, n));
+    lower_inline(l, &inner, NULL);
+  }
+}
+
 IrOperand lower_unknown_call(Lower *l, const Call *call) {
   Callee *callee = call->callee;
   IrOperand result;
@@ -202,6 +228,7 @@ IrOperand lower_unknown_call(Lower *l, const Call *call) {
     return result;
   }
   bool hides = !lower_is_opaque_call(l, callee) && callee_may_reach_event(l, callee);
+  if (l->kernel->is_host) call_lambdas(l, call);
   give_up_arguments(l, call);
   facts_clobber(l, ir_unknown(), 0);
   if (l->kernel->is_host || lower_is_opaque_call(l, callee) || callee_is_system(l, callee)) {

@@ -86,6 +86,9 @@ static void add_toolkit_flags(GPtrArray *flags, const CudaParse *parse) {
   g_ptr_array_add(flags, g_strdup_printf("-D__CUDACC_VER_MINOR__=%d", version % 1000 / 10));
   add_flag(flags, "-D__CUDACC_VER_BUILD__=0");
   add_flag(flags, "-D_CG_CLUSTER_INTRINSICS_AVAILABLE=1");
+  /* CUTLASS marks the parameters of its kernels only under compilers that it knows */
+  add_flag(flags, "-DCUTLASS_GRID_CONSTANT_SUPPORTED=1");
+  add_flag(flags, "-DCUTE_GRID_CONSTANT_SUPPORTED=1");
   add_flag(flags, "-include");
   add_flag(flags, VIRTUAL_TOOLKIT "/overlay.h");
   if (parse->target.number >= 100 && parse->target.suffix) {
@@ -120,6 +123,7 @@ static GPtrArray *build_flags(const CudaParse *parse, const CudaOptions *options
                                        "--cuda-device-only",
                                        "-fsyntax-only",
                                        "-w",
+                                       "-Wno-c++11-narrowing", /* an error, unlike in nvcc */
                                        "-ferror-limit=0",
                                        "-fbracket-depth=1024"};
   for (size_t i = 0; i < G_N_ELEMENTS(COMMON); i++)

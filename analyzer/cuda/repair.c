@@ -192,6 +192,23 @@ static int insert_keyword(EditSet *set, EditedFile *file, size_t offset, const c
   return edit_add(set, file, offset, 0, keyword);
 }
 
+/* `object.member<N>(...)` where `object` is of a dependent type: clang reads `<` as less-than. The
+ * name has to stand right behind `.` or `->` and before `<`. */
+static int insert_template(EditSet *set, EditedFile *file, size_t offset) {
+  const char *text = file->original;
+  size_t before = offset, after = offset;
+  while (before > 0 && g_ascii_isspace(text[before - 1]))
+    before--;
+  bool member = before > 1 &&
+                (text[before - 1] == '.' || (text[before - 1] == '>' && text[before - 2] == '-'));
+  while (after < file->length && scan_is_word(text[after]))
+    after++;
+  while (after < file->length && g_ascii_isspace(text[after]))
+    after++;
+  if (!member || after >= file->length || text[after] != '<') return 0;
+  return insert_keyword(set, file, offset, "template ");
+}
+
 /* ---- errors ---- */
 
 /* The text that `file` was parsed with, as an entry of `edits`. */
@@ -221,8 +238,9 @@ static int repair_one(const Clang *clang, CXTranslationUnit tu, EditSet *edits,
   bool no_typename = g_str_has_prefix(message, "missing 'typename'");
   bool misplaced = g_str_has_prefix(message, "'alignas' attribute cannot be applied to types") ||
                    strcmp(message, "an attribute list cannot appear here") == 0;
+  bool member = strcmp(message, "reference to non-static member function must be called") == 0;
   clang->disposeString(spelling);
-  if (!in_asm && !comma && !no_template && !no_typename && !misplaced) return 0;
+  if (!in_asm && !comma && !no_template && !no_typename && !misplaced && !member) return 0;
   CXFile file = NULL;
   unsigned offset = 0;
   clang->getSpellingLocation(clang->getDiagnosticLocation(error), &file, NULL, NULL, &offset);
@@ -230,6 +248,7 @@ static int repair_one(const Clang *clang, CXTranslationUnit tu, EditSet *edits,
   if (!entry) return 0;
   size_t place = edit_original_offset(entry, offset);
   int added = misplaced ? alignment_repair(edits, entry, place)
+              : member  ? insert_template(edits, entry, place)
               : in_asm || comma
                   ? repair_asm(edits, entry, place)
                   : insert_keyword(edits, entry, place, no_template ? "template " : "typename ");

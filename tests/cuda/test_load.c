@@ -85,6 +85,21 @@ START_TEST(instantiations_that_something_reaches) {
 }
 END_TEST
 
+START_TEST(explicit_instantiations_of_long_lines) {
+  Loaded l = load_clean(
+      "template <bool kTail> __global__ void scale(const float *from, float *to, int count) {}\n"
+      "template __global__ void scale<true>(const float *from, float *to, int count);\n"
+      "template __global__ void scale<false>(const float *from, float *to, int count);\n"
+      "template <class T> void host(const T *from, T *to, int first, int second) {}\n"
+      "template void host<int>(const int *from, int *to, int first, int second);\n"
+      "template void host<float>(const float *from, float *to, int first, int second);\n");
+  ck_assert_ptr_nonnull(kernel_named(&l, "scale<true>"));
+  ck_assert_ptr_nonnull(kernel_named(&l, "scale<false>"));
+  ck_assert_int_eq(l.program->kernels.count, 2);
+  unload(&l);
+}
+END_TEST
+
 START_TEST(kernels_handed_on_as_values) {
   Loaded l = load_clean(
       "template <class T> __global__ void declared_only(T *p);\n"
@@ -283,6 +298,7 @@ Suite *test_suite(void) {
   tcase_set_timeout(t, 120);
   tcase_add_test(t, attributes_and_parameters);
   tcase_add_test(t, instantiations_that_something_reaches);
+  tcase_add_test(t, explicit_instantiations_of_long_lines);
   tcase_add_test(t, kernels_handed_on_as_values);
   tcase_add_test(t, alignment_below_that_of_the_type_is_no_error);
   tcase_add_test(t, option_instantiates_inside_a_namespace);

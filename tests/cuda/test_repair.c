@@ -159,6 +159,20 @@ START_TEST(keywords_that_nvcc_does_without) {
 }
 END_TEST
 
+/* clang compares where the argument is a name: the error comes with the instantiation. */
+START_TEST(template_member_of_dependent_object) {
+  Parsed p;
+  parse_text(
+      &p, "template <class T> struct W { template <bool kHalf> __device__ int get(int a, int b) {\n"
+          "  return kHalf ? a : b; } };\n"
+          "template <class T> __device__ int f(int n) {\n"
+          "  constexpr bool kHalf = sizeof(T) == 2; auto w = W<T>();\n"
+          "  W<T> *q = &w; return w.get<kHalf>(n, 2) + q->get<kHalf>(n, 3); }\n"
+          "__global__ void k(int *p) { p[0] = f<float>(p[1]); }\n");
+  finish(&p);
+}
+END_TEST
+
 typedef struct FindVariable {
   Parsed *p;
   const char *name;
@@ -232,6 +246,7 @@ Suite *test_suite(void) {
   tcase_add_test(t, missing_comma_and_operand_out_of_range);
   tcase_add_test(t, asm_in_a_macro);
   tcase_add_test(t, keywords_that_nvcc_does_without);
+  tcase_add_test(t, template_member_of_dependent_object);
   tcase_add_test(t, alignment_of_shared_variables);
   tcase_add_test(t, edits_map_back);
   suite_add_tcase(suite, t);
