@@ -327,11 +327,9 @@ static void check_size(Machine *machine, const IrInsn *insn, int64_t bytes) {
   if (v) ir_violation_fact(machine->violations, v, "bytes", "%lld", (long long)bytes);
 }
 
-/* A number below all pointers is no address: the kernel made it of an integer that it read from an
- * array whose contents were chosen. */
 static void check_global_address(Machine *machine, const IrInsn *insn, uint64_t at) {
   const unsigned align = 16;
-  if (at % align == 0 || at < IR_POINTER_BASE) return;
+  if (at % align == 0 || !machine_is_global_address(machine, at)) return;
   IrViolation *v =
       machine_violation(machine, MACHINE_CHECK_ALWAYS, insn, "tma-address-misaligned",
                         "the global address of the copy lies %llu bytes past a multiple of %u",

@@ -70,7 +70,8 @@ MachineStep event_cp_async(Machine *machine, Strand *strand, const IrInsn *insn)
                           "%lld",
                           protocol_place(machine, strand, to.rank, to.offset), (long long)size,
                           (long long)size);
-      if (value_lane(src, (int)lane, &from) && from >= IR_POINTER_BASE && from % (uint64_t)size)
+      if (value_lane(src, (int)lane, &from) && from % (uint64_t)size &&
+          machine_is_global_address(machine, from))
         machine_violation(machine, MACHINE_CHECK_ALWAYS, insn, "async-copy-form",
                           "the global address of the %lld-byte cp.async lies %llu bytes past a "
                           "multiple of %lld",

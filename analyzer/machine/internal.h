@@ -241,6 +241,9 @@ typedef struct MachineAddress {
 /* What a number means as an address of an operand whose instruction names `space` (GENERIC when it
  * names none): shared operands may hold 32-bit window addresses. */
 MachineAddress machine_address(const Machine *machine, uint64_t value, IrSpace space);
+/* False for a number that stands below all pointers of a kernel that has pointer parameters: the
+ * kernel made it of an integer that it read from an array whose contents were chosen. */
+bool machine_is_global_address(const Machine *machine, uint64_t value);
 /* The object that holds an offset of shared memory, or -1; *within gets the offset in it. */
 int machine_shared_object(const Machine *machine, uint64_t offset, uint64_t *within);
 /* "full[2]", "full[2] of CTA 1" (rank other than `seen_from`), "shared+0x1200". */

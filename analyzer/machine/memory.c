@@ -3,6 +3,7 @@
  * known hold the name of the unknown value stored there, so that it is recognised when it is loaded
  * again. */
 #include "machine/core.h"
+#include "machine/sample.h"
 
 #include <string.h>
 
@@ -25,6 +26,10 @@ MachineAddress machine_address(const Machine *machine, uint64_t value, IrSpace s
     return (MachineAddress){IR_SPACE_PARAM, 0, value + IR_PARAM_BASE};
   if (value < IR_PARAM_BASE) return (MachineAddress){IR_SPACE_NONE, 0, value};
   return (MachineAddress){IR_SPACE_GLOBAL, 0, value};
+}
+
+bool machine_is_global_address(const Machine *machine, uint64_t value) {
+  return value >= IR_POINTER_BASE || !sample_pointer_leaf(machine->session->kernel, 0);
 }
 
 /* ---- shared memory ---- */
