@@ -235,3 +235,63 @@ void assume_each_name(const char *expression, void (*visit)(const char *name, vo
     at += length;
   }
 }
+
+/* ---- names that nothing has ---- */
+
+typedef struct Names {
+  const IrProgram *program;
+  const char *unknown; /* the first that no kernel has */
+  char text[128];
+} Names;
+
+static bool ends_in(const char *name, const char *part) {
+  if (!name) return false;
+  if (strcmp(name, part) == 0) return true;
+  const char *dot = strrchr(name, '.');
+  return dot && strcmp(dot + 1, part) == 0;
+}
+
+static bool kernel_has(const IrKernel *kernel, const char *name) {
+  for (int i = 0; i < kernel->params.count; i++) {
+    const IrParam *param = &kernel->params.items[i];
+    if (ends_in(param->name, name)) return true;
+    for (int j = 0; j < param->leaves.count; j++)
+      if (ends_in(param->leaves.items[j].name, name)) return true;
+  }
+  return false;
+}
+
+static void look_up(const char *name, void *user) {
+  Names *names = user;
+  static const char *const dims[] = {"blockDim.", "gridDim.", "clusterDim."};
+  for (size_t i = 0; i < sizeof dims / sizeof *dims; i++)
+    if (strncmp(name, dims[i], strlen(dims[i])) == 0) return;
+  for (int i = 0; i < names->program->kernels.count; i++)
+    if (kernel_has(names->program->kernels.items[i], name)) return;
+  if (names->unknown) return;
+  strcpy(names->text, name); /* names are shorter: assume_each_name */
+  names->unknown = names->text;
+}
+
+static void check_expression(const IrProgram *program, const char *expression,
+                             const SourceRange *range, IrViolations *violations) {
+  Names names = {.program = program};
+  assume_each_name(expression, look_up, &names);
+  if (!names.unknown) return;
+  const IrKernel *first = program->kernels.items[0];
+  IrViolation *v = ir_violation(violations, "kcheck-assume", NULL, range ? 0 : first->where,
+                                "the assumption names '%s', which is no parameter of a kernel here",
+                                names.unknown);
+  if (range) v->caret = *range;
+}
+
+void assume_check_names(const IrProgram *program, const MachineOptions *options,
+                        IrViolations *violations) {
+  if (program->kernels.count == 0) return;
+  const IrDirectives *directives = program->directives;
+  for (int i = 0; directives && i < directives->assumes.count; i++)
+    check_expression(program, directives->assumes.items[i].expression,
+                     &directives->assumes.items[i].range, violations);
+  for (const char *const *e = options ? options->assumes : NULL; e && *e; e++)
+    check_expression(program, *e, NULL, violations);
+}

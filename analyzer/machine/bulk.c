@@ -3,6 +3,7 @@
 
 #include "machine/cause.h"
 #include "machine/finish.h"
+#include "machine/origin.h"
 #include "machine/pdl.h"
 #include "machine/sample.h"
 #include "machine/timeline.h"
@@ -320,16 +321,18 @@ typedef struct BulkOperands {
 } BulkOperands;
 
 static void check_size(Machine *machine, const IrInsn *insn, int64_t bytes) {
-  if (bytes % 16 == 0) return;
+  if (bytes % 16 == 0 || origin_loaded(machine, insn, IR_ROLE_size)) return;
   IrViolation *v = machine_violation(
       machine, MACHINE_CHECK_ALWAYS, insn, "tma-size-multiple-16",
       "the bulk copy of %lld bytes is not a multiple of 16: it never completes", (long long)bytes);
   if (v) ir_violation_fact(machine->violations, v, "bytes", "%lld", (long long)bytes);
 }
 
-static void check_global_address(Machine *machine, const IrInsn *insn, uint64_t at) {
+static void check_global_address(Machine *machine, const IrInsn *insn, uint64_t at, IrRole role) {
   const unsigned align = 16;
-  if (at % align == 0 || !machine_is_global_address(machine, at)) return;
+  if (at % align == 0 || origin_loaded(machine, insn, role) ||
+      !machine_is_global_address(machine, at))
+    return;
   IrViolation *v =
       machine_violation(machine, MACHINE_CHECK_ALWAYS, insn, "tma-address-misaligned",
                         "the global address of the copy lies %llu bytes past a multiple of %u",
@@ -380,7 +383,7 @@ static void bulk_into_shared(Machine *machine, Strand *strand, const IrInsn *ins
       bool known = value_lane(o->size, (int)lane, &size);
       if (known) check_size(machine, insn, (int64_t)(uint32_t)size);
       if (o->src_space != IR_SPACE_SHARED && value_lane(o->src, (int)lane, &src)) {
-        check_global_address(machine, insn, src);
+        check_global_address(machine, insn, src, IR_ROLE_src_addr);
         pdl_async_read(machine, strand, insn, src);
       }
       load_lane(machine, strand, insn, o, (int)lane, &dst, targets,
@@ -408,7 +411,7 @@ static void bulk_out_of_shared(Machine *machine, Strand *strand, const IrInsn *i
       if (known) check_size(machine, insn, (int64_t)(uint32_t)size);
       uint32_t bytes = known ? (uint32_t)size : 16;
       if (o->dst_space == IR_SPACE_GLOBAL && value_lane(o->dst, (int)lane, &dst))
-        check_global_address(machine, insn, dst);
+        check_global_address(machine, insn, dst, IR_ROLE_dst_addr);
       if (known) copy_check_room(machine, strand, insn, src.rank, src.offset, bytes);
       copy_store(machine, strand, insn, (int)lane, src.rank, src.offset, bytes);
     }

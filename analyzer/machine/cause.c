@@ -79,6 +79,11 @@ static void keep_groups(const Machine *machine, Symptom *s) {
     s->group_waits = ws->waits_seen[lane];
     s->group_over = clock_time(&protocol_of(machine)->clocks, lanes_group(&ws->lanes, lane)->clock,
                                s->before->agent, lane) >= s->before_time;
+    uint32_t reader = s->lanes & ~(s->lanes - 1);
+    s->knew_earlier =
+        s->before_time > 1 &&
+        lanes_know(&protocol_of(machine)->clocks, &warp_state(machine->warps[s->warp])->lanes,
+                   reader, s->before->agent, UINT32_C(1) << lane, s->before_time - 1);
   }
 }
 
@@ -426,7 +431,7 @@ static bool harmless(const char *kind) {
       "numerics-fp8-no-promotion", "tcgen05-alloc-permit-held", "mbarrier-parity-not-reduced",
       "tcgen05-ld-lane-partition", "pdl-read-before-wait",      "tma-tensormap-no-acquire",
       "tcgen05-dealloc-missing",   "tcgen05-alloc-columns",     "wgmma-fence-missing",
-      "tcgen05-smem-descriptor",
+      "tcgen05-smem-descriptor",   "tcgen05-dealloc-in-use",
   };
   for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
     if (strcmp(kinds[i], kind) == 0) return true;

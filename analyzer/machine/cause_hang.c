@@ -373,13 +373,17 @@ static bool divergent(Machine *machine, const Hang *hang, const Stuck *s) {
   uint32_t missing = s->strand->converge_mask & warp->alive & ~s->strand->mask;
   bool tc = s->insn->op == IR_event && s->insn->event >= IR_EV_tcgen05_alloc &&
             s->insn->event <= IR_EV_tcgen05_wait_st;
+  bool alloc = s->insn->op == IR_event &&
+               (s->insn->event == IR_EV_tcgen05_alloc || s->insn->event == IR_EV_tcgen05_dealloc ||
+                s->insn->event == IR_EV_tcgen05_relinquish);
   bool warp_op = s->insn->op == IR_event &&
                  (s->insn->event == IR_EV_shfl || s->insn->event == IR_EV_vote ||
                   s->insn->event == IR_EV_warp_sync || s->insn->event == IR_EV_elect ||
                   s->insn->event == IR_EV_match || s->insn->event == IR_EV_redux);
   IrViolation *v =
       blame(machine,
-            BLAME(tc        ? "tcgen05-divergent-collective"
+            BLAME(alloc     ? "tcgen05-alloc-not-one-warp"
+                  : tc      ? "tcgen05-divergent-collective"
                   : warp_op ? "warp-sync-mask-absent-lane"
                             : "barrier-divergent-aligned",
                   MACHINE_CHECK_DEADLOCK, s->insn, NULL, -1, 0),
@@ -506,6 +510,10 @@ static bool ask_first(Machine *machine, const Hang *hang, const Stuck *s) {
 static bool ask_nobody(Machine *machine, const Hang *hang, const Stuck *s) {
   return s->waiter && nobody_arrives(machine, hang, s);
 }
+static bool ask_pair(Machine *machine, const Hang *hang, const Stuck *s) {
+  (void)hang;
+  return s->waiter && pair_commit(machine, s);
+}
 static bool ask_exhausted(Machine *machine, const Hang *hang, const Stuck *s) {
   (void)hang;
   return exhausted(machine, s);
@@ -524,9 +532,9 @@ bool cause_explain_hang(Machine *machine, bool generic) {
   Hang hang = {.machine = machine};
   gather(&hang);
   if (generic) return generic_hang(machine, &hang);
-  static const Question questions[] = {ask_exhausted, ask_bytes,  ask_lapped, stale_waits,
-                                       ask_first,     divergent,  ask_count,  cluster_short,
-                                       named_barrier, ask_nobody, ask_wgmma};
+  static const Question questions[] = {ask_exhausted, ask_bytes,     ask_lapped, stale_waits,
+                                       ask_pair,      ask_first,     divergent,  ask_count,
+                                       cluster_short, named_barrier, ask_nobody, ask_wgmma};
   for (size_t q = 0; q < sizeof questions / sizeof *questions; q++)
     for (int i = 0; i < hang.list.count; i++)
       if (questions[q](machine, &hang, &hang.list.items[i])) {

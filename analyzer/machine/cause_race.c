@@ -264,11 +264,25 @@ static bool released_early(Machine *machine, const Symptom *s, const Mbar *empty
   return v != NULL;
 }
 
+/* The barrier that should tell that the product is done is arrived on by its thread itself, and by
+ * no commit. */
+static bool released_by_hand(const Access *mma, const Mbar *bar) {
+  bool plain = false;
+  for (int i = 0; bar && i < bar->arrivers.count; i++) {
+    const MbarArrival *a = &bar->arrivers.items[i];
+    if (a->insn->event == IR_EV_tcgen05_commit) return false;
+    plain = plain || (a->warp == mma->warp && a->insn->event == IR_EV_mbarrier_arrive &&
+                      !(a->insn->flags & IR_FLAG(expect_tx)));
+  }
+  return plain;
+}
+
 static bool commit_missing(Machine *machine, const Access *mma, const Symptom *s) {
   if (mma->actor != ACTOR_TCGEN05_MMA && mma->actor != ACTOR_TCGEN05_CP) return false;
   const WarpState *ws = warp_state(machine->warps[mma->warp]);
   int lane = first_lane(mma->lanes);
-  if (mma->time < ws->tcgen05_queue[lane]) return false; /* some commit tracks it */
+  /* A commit that tracks it, and that the other side waits for. */
+  if (mma->time < ws->tcgen05_queue[lane] && !released_by_hand(mma, s->issuer.bar)) return false;
   IrViolation *v = blame(
       machine, BLAME("tcgen05-commit-missing", MACHINE_CHECK_RACE, mma->insn, s->issuer.bar, -1, 0),
       "no tcgen05.commit of the issuing thread tracks this %s, and what it "
@@ -362,6 +376,20 @@ static bool store_in_flight(Machine *machine, const Symptom *s) {
 
 /* ---- cp.async ---- */
 
+/* `copy` fills again what `reader` may still read. */
+static bool cp_async_over(Machine *machine, const Symptom *s, const Access *reader,
+                          const Access *copy) {
+  IrViolation *v = blame(
+      machine,
+      BLAME("async-copy-refill-no-barrier", MACHINE_CHECK_RACE, copy->insn, NULL, s->offset, 0),
+      "cp.async by %s refills %s while %s may still read it: no barrier comes "
+      "in between",
+      witness_warp(machine, copy->warp), place_of(machine, s), witness_warp(machine, reader->warp));
+  relate(machine, v, reader, witness_access(machine, reader));
+  witness_race(machine, v, s->before, s->now, "no barrier orders the two");
+  return v != NULL;
+}
+
 static bool cp_async_pending(Machine *machine, const Symptom *s) {
   const Access *copy = s->before;
   const WarpState *ws = warp_state(machine->warps[copy->warp]);
@@ -375,6 +403,8 @@ static bool cp_async_pending(Machine *machine, const Symptom *s) {
               "this wait covers %s groups, but %s is filled by cp.async, which needs "
               "cp.async.wait_group",
               ws->bulk.wait[lane] ? "bulk" : "wgmma", place_of(machine, s));
+  } else if (s->group_over && s->knew_earlier) {
+    return cp_async_over(machine, s, s->now, copy);
   } else if (!wait || s->group_over) {
     v = blame(
         machine,
@@ -405,15 +435,16 @@ static bool cp_async_pending(Machine *machine, const Symptom *s) {
 }
 
 static bool cp_async_refill(Machine *machine, const Symptom *s) {
+  const Access *copy = s->now, *reader = s->before;
+  /* The first copy of its lane refills nothing: the reader should have waited for it. */
+  if (copy->time > 1) return cp_async_over(machine, s, reader, copy);
   IrViolation *v = blame(
       machine,
-      BLAME("async-copy-refill-no-barrier", MACHINE_CHECK_RACE, s->now->insn, NULL, s->offset, 0),
-      "cp.async by %s refills %s while %s may still read it: no barrier comes "
-      "in between",
-      witness_warp(machine, s->now->warp), place_of(machine, s),
-      witness_warp(machine, s->before->warp));
-  relate(machine, v, s->before, witness_access(machine, s->before));
-  witness_race(machine, v, s->before, s->now, "no barrier orders the two");
+      BLAME("async-copy-wait-missing", MACHINE_CHECK_RACE, reader->insn, NULL, s->offset, 0),
+      "%s is read by %s, and nothing orders it after the cp.async by %s that fills it",
+      place_of(machine, s), witness_warp(machine, reader->warp), witness_warp(machine, copy->warp));
+  relate(machine, v, copy, witness_access(machine, copy));
+  witness_race(machine, v, reader, copy, "no barrier orders the two");
   return v != NULL;
 }
 

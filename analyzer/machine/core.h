@@ -80,8 +80,9 @@ typedef struct CoreSession {
   bool partial;       /* something that could not be lowered may hide an event */
   bool divisible_ran; /* a sample with divisible integers ran */
   size_t peak_memory;
-  bool lists_end;    /* the code asks for a negative element (granule.c) */
-  int64_t *granules; /* by leaf number: what an integer counts (granule.c) */
+  bool lists_end;                /* the code asks for a negative element (granule.c) */
+  int64_t *granules;             /* by leaf number: what an integer counts (granule.c) */
+  const struct Origins *origins; /* origin.c; NULL for host code */
   CoreSpare spare;
   GHashTable *maps; /* tensor map address -> MachineTensorMap (inputs.c) */
 } CoreSession;
@@ -244,6 +245,10 @@ void core_add_inputs(Machine *machine, IrViolation *v);
 /* Runs the kernel again with smaller inputs: each finding gets the witness of the smallest that
  * still show it. Costs at most as many steps as were spent before. */
 void core_shrink(MachineSession *session);
+/* ... unless it follows from another. */
+bool core_stands(const MachineSession *session, const CoreFinding *finding);
+/* consequence.c: whether a finding only follows from another one that is told. */
+bool core_follows_from_another(const MachineSession *session, const CoreFinding *finding);
 
 /* ---- inputs.c, guess.c, maps.c ---- */
 

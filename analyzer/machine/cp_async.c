@@ -7,6 +7,7 @@
 #include "machine/contract.h"
 #include "machine/finish.h"
 #include "machine/fragment.h"
+#include "machine/origin.h"
 #include "machine/pdl.h"
 
 static void need_agent(Machine *machine, WarpState *ws) {
@@ -15,7 +16,9 @@ static void need_agent(Machine *machine, WarpState *ws) {
 
 static void check_sizes(Machine *machine, Strand *strand, const IrInsn *insn, int64_t size) {
   Value v;
-  if (!machine_read_role(machine, strand, insn, IR_ROLE_src_size, &v)) return;
+  if (!machine_read_role(machine, strand, insn, IR_ROLE_src_size, &v) ||
+      origin_loaded(machine, insn, IR_ROLE_src_size))
+    return;
   FOR_LANES(lane, strand->active) {
     uint64_t n;
     if (!value_lane(v, (int)lane, &n)) continue;
@@ -71,7 +74,8 @@ MachineStep event_cp_async(Machine *machine, Strand *strand, const IrInsn *insn)
                           protocol_place(machine, strand, to.rank, to.offset), (long long)size,
                           (long long)size);
       if (value_lane(src, (int)lane, &from) && from % (uint64_t)size &&
-          machine_is_global_address(machine, from))
+          machine_is_global_address(machine, from) &&
+          !origin_loaded(machine, insn, IR_ROLE_src_addr))
         machine_violation(machine, MACHINE_CHECK_ALWAYS, insn, "async-copy-form",
                           "the global address of the %lld-byte cp.async lies %llu bytes past a "
                           "multiple of %lld",

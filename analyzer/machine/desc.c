@@ -103,6 +103,15 @@ static void check_room(Machine *machine, Strand *strand, const DescRead *read,
     return;
   }
   if (tile->transposed || desc->start + extent <= end) return;
+  if ((desc->raw << 4 & IR_SHARED_BASE) == IR_SHARED_BASE) {
+    machine_violation(machine, MACHINE_CHECK_ALWAYS, read->insn,
+                      kind_of(read, "wgmma-descriptor", "tcgen05-smem-descriptor"),
+                      "the descriptor of operand %c is made of a generic address: bits of its "
+                      "window lie in the fields above the start address "
+                      "(__cvta_generic_to_shared, then & 0x3ffff)",
+                      read->operand);
+    return;
+  }
   IrViolation *v = machine_violation(
       machine, MACHINE_CHECK_ALWAYS, read->insn,
       kind_of(read, "wgmma-operand-outside-tile", "tcgen05-operand-outside-tile"),
@@ -131,8 +140,8 @@ static void remember(Machine *machine, int rank, uint32_t start, uint32_t end) {
 void desc_read(Machine *machine, Strand *strand, const DescRead *read, const Descriptor *desc,
                const DescTile *tile, const Access *access) {
   uint32_t extent = desc_extent(desc, tile);
-  check_room(machine, strand, read, desc, tile, extent);
-  if (!tile->transposed && extent && extent <= 65536)
+  if (!read->made_up) check_room(machine, strand, read, desc, tile, extent);
+  if (!read->made_up && !tile->transposed && extent && extent <= 65536)
     remember(machine, read->rank, desc->start, desc->start + extent);
   const char *name = NULL;
   uint32_t end = room_end(machine, desc->start, &name);

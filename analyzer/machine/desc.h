@@ -37,6 +37,7 @@ typedef struct DescRead {
   const char *family;
   char operand; /* 'A' or 'B' */
   int rank;
+  bool made_up; /* the machine chose a number in it: its bytes may be read, nothing else follows */
 } DescRead;
 void desc_read(Machine *machine, Strand *strand, const DescRead *read, const Descriptor *desc,
                const DescTile *tile, const Access *access);

@@ -283,6 +283,7 @@ MachineHostFacts *machine_run_hosts(const IrProgram *program, const MachineOptio
   /* Two sizes that share only large powers of two: what both give is not the sample's doing. */
   static const int64_t sizes[2] = {17 * 256, 19 * 256};
   MachineHostFacts *facts = KC_NEW(program->arena, MachineHostFacts);
+  assume_check_names(program, options, violations);
   for (int i = 0; i < program->hosts.count; i++) {
     const IrKernel *kernel = program->hosts.items[i];
     if (kernel->insns.count == 0) continue;

@@ -2,6 +2,7 @@
  * launches and assumptions or chosen (2 x stages + 3 and its relatives), integer arrays a short
  * pattern that holds 0 and values above 1. */
 #include "machine/core.h"
+#include "machine/origin.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -12,6 +13,7 @@
 #define DEFAULT_SMEM_OPT_IN 232448
 #define MAX_STAGES 32
 #define SMALL_ARGUMENT 32
+#define FAR_CLUSTER 4096 /* beyond the tiles of every sample */
 
 /* ---- which launch ---- */
 
@@ -183,8 +185,14 @@ static int64_t chosen_value(const Filler *f, int number) {
   const MachineSample *sample = f->sample;
   const CoreSession *core = f->session->core;
   int64_t granule = core->granules ? core->granules[number] : 1;
+  const Origins *origins = core->origins;
+  uint8_t admits = origins ? origins->admits[number] : 0;
+  if (sample->small >= 0 && admits & (sample->small ? ORIGIN_ONE : ORIGIN_ZERO))
+    return granule > 1 ? granule * sample->small : sample->small;
   if (sample->blocks == 0 || granule == 1) return sample->ints;
-  return granule < 0 ? -granule : granule * sample->blocks;
+  if (granule < 0) return -granule;
+  int64_t over = granule >= 16 ? granule / 2 : 1;
+  return granule * sample->blocks + (sample->uneven && admits & ORIGIN_RAGGED ? over : 0);
 }
 
 static void fill_leaf(Filler *f, int param, const IrLeaf *leaf) {
@@ -206,6 +214,8 @@ static void fill_leaf(Filler *f, int param, const IrLeaf *leaf) {
   }
   if (!fixed && leaf->type.bytes == 1) value = value != 0;
   if (!fixed) sample->free_ints++;
+  int bit = number < ORIGIN_LEAVES ? number : ORIGIN_LEAVES;
+  if (!fixed) sample->free_leaves |= UINT64_C(1) << bit;
   if (!fixed && value != sample->ints && leaf->type.bytes > 1) sample->tiled = true;
   if (!fixed && leaf->type.bytes > 1 && value % 16) sample->ragged = true;
   put(sample, leaf->offset, leaf->type.bytes, (uint64_t)value);
@@ -388,7 +398,8 @@ static GHashTable *satisfy(const MachineSession *session, const MachineSample *s
 
 typedef struct {
   int64_t ints, blocks, cluster_index;
-  bool exact;
+  bool exact, uneven;
+  int small; /* 1 + the number of tiles of what may be so few; 0: not asked for */
 } Choice;
 
 static const int64_t mixed_pattern[] = {2, 0, 3, 1, 0, 1, 5, 0};
@@ -404,6 +415,8 @@ static MachineSample *make_sample(MachineSession *session, MachineSamples *sampl
   sample->ints = choice.ints;
   sample->blocks = choice.blocks;
   sample->exact = choice.exact;
+  sample->uneven = choice.uneven;
+  sample->small = choice.small - 1;
   sample->cluster_index = choice.cluster_index;
   choose_block(session->kernel, &launch, sample);
   choose_cluster(session->kernel, &launch, sample);
@@ -420,6 +433,8 @@ static MachineSample *make_sample(MachineSession *session, MachineSamples *sampl
                                                 : 0;
   sample->pattern = core->lists_end ? ended_pattern : mixed_pattern;
   sample->npattern = G_N_ELEMENTS(mixed_pattern);
+  sample->cumulative = core->origins ? core->origins->cumulative : 0;
+  sample->ends = core->origins ? core->origins->ends : 0;
   Filler filler = {.session = session, .launch = &launch, .sample = sample};
   fill_params(&filler);
   bool impossible = false;
@@ -427,6 +442,7 @@ static MachineSample *make_sample(MachineSession *session, MachineSamples *sampl
   if (filler.chosen) {
     sample->inputs.count = 0;
     sample->free_ints = 0;
+    sample->free_leaves = 0;
     sample->ragged = sample->tiled = false;
     fill_params(&filler);
     g_hash_table_destroy(filler.chosen);
@@ -470,9 +486,35 @@ static void add_optional(MachineSession *session, MachineSamples *samples, const
   if (sample) sample->use = use;
 }
 
+/* Whether an integer that counts elements of tiles may end within one. */
+static bool may_be_uneven(const CoreSession *core) {
+  for (int i = 0; i < core->origins->leaves; i++)
+    if (core->origins->admits[i] & ORIGIN_RAGGED && core->granules[i] > 1) return true;
+  return false;
+}
+
+/* Sizes that only some kernels are meant for: their code says so. */
+static void add_admitted(MachineSession *session, MachineSamples *samples, int64_t trips) {
+  const CoreSession *core = session->core;
+  const Origins *origins = core->origins;
+  if (may_be_uneven(core))
+    add_sample(session, samples, "3 tiles and a part",
+               (Choice){.ints = trips, .blocks = 3, .uneven = true});
+  if (origins->block_guard)
+    add_sample(session, samples, "a block beyond the tiles",
+               (Choice){.ints = trips, .blocks = 3, .cluster_index = FAR_CLUSTER});
+  if (origins->any & ORIGIN_ONE)
+    add_sample(session, samples, "1 where the code asks for it",
+               (Choice){.ints = trips, .blocks = 3, .small = 2});
+  if (origins->any & ORIGIN_ZERO)
+    add_sample(session, samples, "0 where the code asks for it",
+               (Choice){.ints = trips, .blocks = 3, .small = 1});
+}
+
 MachineSamples *sample_make(MachineSession *session) {
   MachineSamples *samples = KC_NEW(session->arena, MachineSamples);
   core_find_granules(session);
+  ((CoreSession *)session->core)->origins = origin_find(session);
   int slots = count_slots(session->kernel);
   samples->stages = slots ? slots : DEFAULT_STAGES;
   int64_t trips = 2 * samples->stages + 3;
@@ -482,6 +524,7 @@ MachineSamples *sample_make(MachineSession *session) {
   add_sample(session, samples, "second cluster",
              (Choice){.ints = trips, .blocks = 3, .cluster_index = 1});
   if (first->free_ints == 0) return samples;
+  add_admitted(session, samples, trips);
   if (first->tiled)
     add_optional(session, samples, "2 x stages + 3 tiles", SAMPLE_MORE_TILES,
                  (Choice){.ints = trips, .blocks = trips});
@@ -492,7 +535,9 @@ MachineSamples *sample_make(MachineSession *session) {
   for (int64_t small = 1; small >= 0; small--) {
     MachineSample *sample =
         add_sample(session, samples, small ? "1" : "0", (Choice){.ints = small});
-    if (sample) sample->degenerate = sample->free_ints > 0;
+    if (!sample) continue;
+    sample->degenerate = sample->free_ints > 0;
+    sample->use = SAMPLE_LAST;
   }
   if (launch_has_sizes(session)) {
     MachineSample *exact = add_sample(session, samples, "as launched",

@@ -216,15 +216,19 @@ static bool withheld(const CoreSession *core, const CoreFinding *f) {
   return core->divisible_ran && f->ragged && depends_on_divisibility(f->kind);
 }
 
-bool core_is_published(const MachineSession *session, const CoreFinding *f) {
+bool core_stands(const MachineSession *session, const CoreFinding *f) {
   return !withheld(session->core, f) && !protocol_withdrawn(session, f->violation);
+}
+
+bool core_is_published(const MachineSession *session, const CoreFinding *f) {
+  return core_stands(session, f) && !core_follows_from_another(session, f);
 }
 
 void core_publish(MachineSession *session, IrViolations *violations) {
   CoreSession *core = session->core;
   for (int i = 0; i < core->findings.count; i++) {
     CoreFinding *f = &core->findings.items[i];
-    if (withheld(core, f) || protocol_withdrawn(session, f->violation)) continue;
+    if (!core_is_published(session, f)) continue;
     IrConfidence seen = f->forced ? IR_PROVED_FORCED : IR_PROVED_CHOSEN;
     if (f->violation->confidence < seen) f->violation->confidence = seen;
     if (!f->firm && f->violation->confidence < IR_INFERRED) {

@@ -355,6 +355,7 @@ static int schedules_for(const CoreSession *core, const MachineSample *sample, c
   case SAMPLE_MORE_TILES: return p->few && !p->trapped ? ALL : 0;
   case SAMPLE_SIZES: return p->trapped || p->idle ? ALL : 0;
   case SAMPLE_DIVISIBLE: return p->trapped ? ALL : core_wants_divisible(core) ? 1 : 0;
+  case SAMPLE_LAST: return p->trapped ? 1 : 0;
   }
   return 0;
 }

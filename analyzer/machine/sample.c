@@ -19,6 +19,17 @@ const IrLeaf *sample_pointer_leaf(const IrKernel *kernel, uint64_t index) {
  */
 #define SECOND_LEVEL 0x80
 
+/* The sum of the elements before one of the pattern, where an element below 0 counts nothing. */
+static uint64_t running_sum(const MachineSample *sample, uint64_t element) {
+  uint64_t n = (uint64_t)sample->npattern, all = 0, part = 0;
+  for (uint64_t i = 0; i < n; i++) {
+    uint64_t value = sample->pattern[i] > 0 ? (uint64_t)sample->pattern[i] : 0;
+    all += value;
+    part += i < element % n ? value : 0;
+  }
+  return element / n * all + part;
+}
+
 bool sample_initial_word(const IrKernel *kernel, const MachineSample *sample, uint64_t address,
                          uint64_t *out) {
   *out = 0;
@@ -40,7 +51,9 @@ bool sample_initial_word(const IrKernel *kernel, const MachineSample *sample, ui
   uint64_t per_word = 8 / (uint64_t)width;
   for (uint64_t i = 0; i < per_word; i++) {
     uint64_t element = offset / (uint64_t)width + i;
-    uint64_t value = (uint64_t)sample->pattern[element % (uint64_t)sample->npattern];
+    uint64_t value = index < 64 && sample->cumulative >> index & 1
+                         ? running_sum(sample, element + (sample->ends >> index & 1))
+                         : (uint64_t)sample->pattern[element % (uint64_t)sample->npattern];
     *out |= (value & core_width_mask(width)) << (8 * (uint64_t)width * i);
   }
   return true;

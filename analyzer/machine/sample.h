@@ -21,8 +21,9 @@ typedef enum SampleUse { /* when a sample is run */
                          SAMPLE_MORE_TILES, /* the rings didn't go round often enough */
                          SAMPLE_SIZES, /* everything before trapped, or nothing was ever copied or
                                           waited for */
-                         SAMPLE_DIVISIBLE /* everything before trapped, or an odd size may be to
-                                             blame for a finding */
+                         SAMPLE_DIVISIBLE, /* everything before trapped, or an odd size may be to
+                                              blame for a finding */
+                         SAMPLE_LAST       /* everything before trapped */
 } SampleUse;
 
 typedef struct MachineSample {
@@ -39,10 +40,15 @@ typedef struct MachineSample {
   uint64_t param_bytes;
   const int64_t *pattern; /* elements of integer arrays, repeated */
   int npattern;
+  uint64_t cumulative;  /* pointer parameters whose elements are running sums of the pattern */
+  uint64_t ends;        /* ... that start with the sum of one element */
+  uint64_t free_leaves; /* integer parameters that nobody fixed, as ORIGIN_PARAMS */
   bool degenerate; /* 0, 1, ragged: what is seen only here is withheld unless the code admits it */
   bool launched;   /* dimensions or arguments come from a launch, directive or assumption */
   bool ragged;     /* integers that the machine chose are no multiples of anything */
   SampleUse use;
+  bool uneven;  /* whole tiles and a part of one, where the code allows for it */
+  int small;    /* tiles of what the code allows to be so few; -1: as usual */
   bool exact;   /* sizes and grid as the host launches it */
   bool bounded; /* may be cut short without that counting as unfinished */
   bool block_guessed, cluster_guessed;
@@ -73,6 +79,9 @@ bool sample_initial_word(const IrKernel *kernel, const MachineSample *sample, ui
 bool assume_evaluate(const char *expression,
                      bool (*value_of)(const char *name, void *user, int64_t *out), void *user,
                      bool *ok);
+/* Reports assumptions that name what no kernel has as a parameter. */
+void assume_check_names(const IrProgram *program, const MachineOptions *options,
+                        IrViolations *violations);
 /* Calls `visit` for each name in the expression. */
 void assume_each_name(const char *expression, void (*visit)(const char *name, void *user),
                       void *user);

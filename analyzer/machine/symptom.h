@@ -54,7 +54,8 @@ struct Symptom {
   uint32_t group_open, group_waits;
   const IrInsn *group_wait;
   int64_t group_wait_n;
-  bool group_over; /* it knew itself that `before` was over */
+  bool group_over;   /* it knew itself that `before` was over */
+  bool knew_earlier; /* the reader knew that an earlier group of that lane was over */
 };
 
 /* cause_race.c: reports a race; returns false when no cause could be named (nothing is reported

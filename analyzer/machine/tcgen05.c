@@ -6,6 +6,7 @@
 #include "machine/desc.h"
 #include "machine/finish.h"
 #include "machine/fragment.h"
+#include "machine/origin.h"
 #include "machine/timeline.h"
 #include "machine/tmem.h"
 
@@ -58,6 +59,12 @@ static bool number64(Machine *machine, Strand *strand, const IrInsn *insn, IrRol
   return machine_read_role(machine, strand, insn, role, &v) && value_same(v, strand->active, out);
 }
 
+/* ... that no number made up for this run has gone into. */
+static bool fact64(Machine *machine, Strand *strand, const IrInsn *insn, IrRole role,
+                   uint64_t *out) {
+  return number64(machine, strand, insn, role, out) && !origin_made_up(machine, insn, role);
+}
+
 /* ---- shared operands ---- */
 
 static void check_version(Machine *machine, const IrInsn *insn, char operand, const Descriptor *d) {
@@ -77,10 +84,11 @@ static void check_version(Machine *machine, const IrInsn *insn, char operand, co
 static void read_operand(Machine *machine, Strand *strand, const IrInsn *insn, char operand,
                          uint64_t raw, const DescTile *tile, AccessActor actor) {
   Descriptor d = desc_tcgen05(raw);
-  check_version(machine, insn, operand, &d);
+  bool made_up = origin_made_up(machine, insn, operand == 'B' ? IR_ROLE_b_desc : IR_ROLE_a_desc);
+  if (!made_up) check_version(machine, insn, operand, &d);
   Access *access = queued(machine, strand, insn, actor, false);
   int rank = strand->warp->cta->rank;
-  DescRead read = {insn, "tcgen05", operand, rank};
+  DescRead read = {insn, "tcgen05", operand, rank, made_up};
   desc_read(machine, strand, &read, &d, tile, access);
   if (!paired(insn)) return;
   read.rank = peer_of(machine, rank);
@@ -97,7 +105,7 @@ typedef struct InstructionDescriptor {
 
 static InstructionDescriptor read_idesc(Machine *machine, Strand *strand, const IrInsn *insn) {
   uint64_t raw;
-  InstructionDescriptor d = {.known = number64(machine, strand, insn, IR_ROLE_idesc, &raw)};
+  InstructionDescriptor d = {.known = fact64(machine, strand, insn, IR_ROLE_idesc, &raw)};
   if (!d.known) return d;
   d.d_format = (int)(raw >> 4 & 3);
   d.a_format = (int)(raw >> 7 & 7);
@@ -137,16 +145,41 @@ static void check_shape(Machine *machine, const IrInsn *insn, const InstructionD
   ir_violation_fact(machine->violations, v, "n", "%d", d->n);
 }
 
+/* What the operand and result formats of a kind are coded as (PTX ISA 9.7.16.4.2); NULL: fits. */
+static const char *wrong_format(int kind, int a, int b, int d) {
+  switch (kind) {
+  case IR_KIND_f16:
+    if (a > 1 || b > 1) return "the operand format is neither F16 (0) nor BF16 (1)";
+    if (d > 1) return "the result format is neither F16 (0) nor F32 (1)";
+    return d == 0 && (a || b) ? "BF16 operands have F32 results (1), not F16 (0)" : NULL;
+  case IR_KIND_tf32:
+    if (a != 2 || b != 2) return "the operand format is not TF32 (2)";
+    return d != 1 ? "the result format is not F32 (1)" : NULL;
+  case IR_KIND_i8:
+    if (a > 1 || b > 1) return "the operand format is neither U8 (0) nor S8 (1)";
+    return d != 2 ? "the result format is not S32 (2)" : NULL;
+  case IR_KIND_f8f6f4:
+    if (d > 1) return "the result format is neither F16 (0) nor F32 (1)";
+    return a == 2 || b == 2 || a > 5 || b > 5
+               ? "the operand format is none of E4M3 (0), E5M2 (1), E2M3 (3), E3M2 (4), E2M1 (5)"
+               : NULL;
+  case IR_KIND_mxf8f6f4:
+    return a == 2 || b == 2 || a > 5 || b > 5
+               ? "the operand format is none of E4M3 (0), E5M2 (1), E2M3 (3), E3M2 (4), E2M1 (5)"
+               : NULL;
+  case IR_KIND_mxf4:
+  case IR_KIND_mxf4nvf4:
+    if (a == 5 || b == 5)
+      return "E2M1 is coded 5, which is its code for the f8f6f4 kinds; mxf4 takes 1";
+    return a != 1 || (b & 3) != 1 ? "the operand format is not E2M1 (1)" : NULL;
+  default: return NULL;
+  }
+}
+
 static void check_formats(Machine *machine, const IrInsn *insn, const InstructionDescriptor *d) {
   int kind = insn->shape.kind;
-  bool fp4 = kind == IR_KIND_mxf4 || kind == IR_KIND_mxf4nvf4;
-  const char *wrong = NULL;
-  if (fp4 && (d->a_format == 5 || d->b_format == 5))
-    wrong = "E2M1 is coded 5, which is its code for the f8f6f4 kinds; mxf4 takes 1";
-  else if (kind == IR_KIND_f8f6f4 &&
-           (d->a_format == 2 || d->b_format == 2 || d->a_format > 5 || d->b_format > 5))
-    wrong = "the operand format is none of E4M3 (0), E5M2 (1), E2M3 (3), E3M2 (4), E2M1 (5)";
-  else if ((kind == IR_KIND_mxf8f6f4 || kind == IR_KIND_mxf4) && !d->ue8m0_scales)
+  const char *wrong = wrong_format(kind, d->a_format, d->b_format, d->d_format);
+  if (!wrong && (kind == IR_KIND_mxf8f6f4 || kind == IR_KIND_mxf4) && !d->ue8m0_scales)
     wrong = "the scale format bit 23 is clear (UE4M3); this kind takes UE8M0";
   if (wrong)
     machine_violation(machine, MACHINE_CHECK_ALWAYS, insn, "tcgen05-idesc-format-code",
@@ -198,7 +231,7 @@ static void touch_inputs(Machine *machine, Strand *strand, const IrInsn *insn) {
                                       "the scales of B"};
   for (int i = 0; i < 3; i++) {
     int64_t address;
-    if (!ir_arg(insn, roles[i]) ||
+    if (!ir_arg(insn, roles[i]) || origin_made_up(machine, insn, roles[i]) ||
         !protocol_operand(machine, strand, insn, roles[i], strand->active, &address))
       continue;
     uint32_t count = i == 0 ? 8 : 1;
@@ -275,7 +308,7 @@ MachineStep event_tcgen05_mma(Machine *machine, Strand *strand, const IrInsn *in
   uint64_t a = 0, b = 0, tmem = 0;
   bool has_a = number64(machine, strand, insn, IR_ROLE_a_desc, &a);
   bool has_b = number64(machine, strand, insn, IR_ROLE_b_desc, &b);
-  bool has_d = number64(machine, strand, insn, IR_ROLE_tmem, &tmem);
+  bool has_d = fact64(machine, strand, insn, IR_ROLE_tmem, &tmem);
   int bits = insn->shape.kind == IR_KIND_f16                                            ? 16
              : insn->shape.kind == IR_KIND_tf32                                         ? 32
              : insn->shape.kind == IR_KIND_mxf4 || insn->shape.kind == IR_KIND_mxf4nvf4 ? 4
@@ -294,8 +327,11 @@ MachineStep event_tcgen05_mma(Machine *machine, Strand *strand, const IrInsn *in
     touch_accumulator(machine, strand, insn, &d, (uint32_t)tmem);
     check_pair_issue(machine, strand, insn, (uint32_t)tmem);
   }
-  if (!has_d) tmem_check_any_alloc(machine, strand, insn, "tcgen05.mma");
-  if (has_a && has_b && has_d) check_advance(machine, strand, insn, a, b, tmem);
+  if (!has_d && !origin_made_up(machine, insn, IR_ROLE_tmem))
+    tmem_check_any_alloc(machine, strand, insn, "tcgen05.mma");
+  bool facts = !origin_made_up(machine, insn, IR_ROLE_a_desc) &&
+               !origin_made_up(machine, insn, IR_ROLE_b_desc);
+  if (has_a && has_b && has_d && facts) check_advance(machine, strand, insn, a, b, tmem);
   ws->tcgen05_issue[first_lane(strand->active)] = insn;
   timeline_mma(machine, strand, insn);
   return MACHINE_NEXT;
@@ -311,7 +347,7 @@ MachineStep event_tcgen05_cp(Machine *machine, Strand *strand, const IrInsn *ins
   if (number64(machine, strand, insn, IR_ROLE_a_desc, &raw))
     read_operand(machine, strand, insn, 'A', raw, &(DescTile){lanes, bits / 8, false, 8},
                  ACTOR_TCGEN05_CP);
-  if (number64(machine, strand, insn, IR_ROLE_tmem, &tmem)) {
+  if (fact64(machine, strand, insn, IR_ROLE_tmem, &tmem)) {
     uint32_t count = (uint32_t)bits / 32;
     tmem_check_allocated(machine, strand, insn, strand->warp->cta->rank, (uint32_t)tmem, count,
                          "tcgen05.cp");
@@ -433,7 +469,7 @@ static MachineStep move(Machine *machine, Strand *strand, const IrInsn *insn, bo
   const char *what = store ? "tcgen05.st" : "tcgen05.ld";
   uint64_t address;
   int warp = strand->warp->id;
-  if (number64(machine, strand, insn, IR_ROLE_tmem, &address)) {
+  if (fact64(machine, strand, insn, IR_ROLE_tmem, &address)) {
     uint32_t lane = (uint32_t)address >> 16 & 0x7f, own = 32 * ((uint32_t)warp % 4);
     /* A field below 32 is left alone: epilogues pass the base, or the half of a 16-lane shape, as
      * it is and mean their own lanes. */
@@ -469,7 +505,7 @@ static MachineStep move(Machine *machine, Strand *strand, const IrInsn *insn, bo
       KC_PUSH(machine->arena, ws->tcgen05_st, access);
     else
       KC_PUSH(machine->arena, ws->tcgen05_ld, access);
-  } else {
+  } else if (!origin_made_up(machine, insn, IR_ROLE_tmem)) {
     tmem_check_any_alloc(machine, strand, insn, what);
   }
   const IrOperand *dst = ir_arg(insn, IR_ROLE_dst);

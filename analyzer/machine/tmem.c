@@ -1,6 +1,7 @@
 #include "machine/tmem.h"
 
 #include "machine/cause.h"
+#include "machine/origin.h"
 
 /* ---- who touched which columns ---- */
 
@@ -137,7 +138,7 @@ static bool live(const TmemAlloc *a, uint32_t column, uint32_t count) {
 static void unordered(Machine *machine, const IrInsn *insn, const char *what, int warp,
                       uint32_t column, const TmemAlloc *alloc) {
   IrViolation *v = machine_violation(
-      machine, MACHINE_CHECK_RACE, insn, "tcgen05-address-unsynchronized",
+      machine, MACHINE_CHECK_RACE, insn, "tcgen05-column-unsynchronized",
       "%s by warp %d uses column %u, but nothing orders it after the tcgen05.alloc that gives it",
       what, machine->warps[warp]->id, column);
   if (v) ir_violation_related(machine->violations, v, alloc->insn->where, "allocated here");
@@ -288,7 +289,7 @@ MachineStep event_tcgen05_alloc(Machine *machine, Strand *strand, const IrInsn *
   protocol_next_place(machine, strand, &slot, IR_SPACE_SHARED, &left, &at);
   int64_t columns;
   if (!protocol_operand(machine, strand, insn, IR_ROLE_columns, strand->active, &columns) ||
-      !at.known || at.rank < 0) {
+      origin_made_up(machine, insn, IR_ROLE_columns) || !at.known || at.rank < 0) {
     cta->alloc_unknown = true;
     machine_switch_off(machine, MACHINE_CHECK_FINISH, insn,
                        "the size or the place of a tcgen05.alloc is not known");
@@ -368,7 +369,9 @@ MachineStep event_tcgen05_dealloc(Machine *machine, Strand *strand, const IrInsn
   protocol_of(machine)->cta_groups_used |= (uint64_t)group_of(insn);
   int64_t address, columns = -1;
   bool known = protocol_operand(machine, strand, insn, IR_ROLE_tmem, strand->active, &address);
-  protocol_operand(machine, strand, insn, IR_ROLE_columns, strand->active, &columns);
+  if (origin_made_up(machine, insn, IR_ROLE_tmem)) known = false;
+  if (!origin_made_up(machine, insn, IR_ROLE_columns))
+    protocol_operand(machine, strand, insn, IR_ROLE_columns, strand->active, &columns);
   if (!known) {
     machine_switch_off(machine, MACHINE_CHECK_FINISH, insn,
                        "the address of a tcgen05.dealloc is not known");

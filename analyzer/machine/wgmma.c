@@ -6,6 +6,7 @@
 
 #include "machine/desc.h"
 #include "machine/finish.h"
+#include "machine/origin.h"
 #include "machine/timeline.h"
 
 #define FP8_ACCUMULATIONS 16 /* of K = 32: 512 products without promotion */
@@ -248,7 +249,10 @@ MachineStep event_wgmma_mma(Machine *machine, Strand *strand, const IrInsn *insn
   uint64_t a = 0, b = 0;
   bool has_a = descriptor(machine, strand, insn, IR_ROLE_a_desc, &a);
   bool has_b = descriptor(machine, strand, insn, IR_ROLE_b_desc, &b);
-  check_advance(machine, strand, insn, state, has_a, a, has_b, b, first);
+  bool a_made_up = origin_made_up(machine, insn, IR_ROLE_a_desc);
+  bool b_made_up = origin_made_up(machine, insn, IR_ROLE_b_desc);
+  check_advance(machine, strand, insn, state, has_a && !a_made_up, a, has_b && !b_made_up, b,
+                first);
   check_promotion(machine, strand, insn, state, first);
   Access *access = race_access(p->races, &(Access){.agent = group_agent(machine, warp),
                                                    .lanes = 1,
@@ -261,13 +265,14 @@ MachineStep event_wgmma_mma(Machine *machine, Strand *strand, const IrInsn *insn
                                                    .step = machine->step});
   int bits = desc_bits(insn->shape.a_type);
   int k_bytes = insn->shape.k ? insn->shape.k * bits / 8 : 32;
-  DescRead read = {insn, "wgmma", 'A', warp->cta->rank};
+  DescRead read = {insn, "wgmma", 'A', warp->cta->rank, a_made_up};
   if (has_a) {
     Descriptor d = desc_wgmma(a);
     desc_read(machine, strand, &read, &d,
               &(DescTile){64, k_bytes, (insn->flags & IR_FLAG(trans_a)) != 0, bits}, access);
   }
   read.operand = 'B';
+  read.made_up = b_made_up;
   if (has_b) {
     Descriptor d = desc_wgmma(b);
     desc_read(machine, strand, &read, &d,

@@ -139,6 +139,25 @@ static bool modifier_exists(const IsaFamily *family, const char *modifier) {
   return false;
 }
 
+static bool takes_modifier(const IsaForm *form, const char *modifier) {
+  for (int i = 0; i < form->nslots; i++)
+    for (int k = 0; k < form->slots[i].nchoices; k++)
+      if (strcmp(form->slots[i].choices[k], modifier) == 0) return true;
+  return false;
+}
+
+/* The kind of all the forms that take a modifier; NULL when they have several. */
+static const char *kind_of_modifier(const IsaFamily *family, const char *modifier) {
+  const char *kind = NULL;
+  for (int i = 0; i < family->nforms; i++) {
+    const IsaForm *form = &family->forms[i];
+    if (!takes_modifier(form, modifier)) continue;
+    if (kind && strcmp(kind, form->violation) != 0) return NULL;
+    kind = form->violation;
+  }
+  return kind;
+}
+
 static const char *kind_of(const IsaFamily *family, const PtxInsn *insn,
                            const IsaVerdict *verdict) {
   switch (verdict->fault) {
@@ -148,6 +167,10 @@ static const char *kind_of(const IsaFamily *family, const PtxInsn *insn,
   case ISA_UNKNOWN_MODIFIER:
     if (!modifier_exists(family, insn->modifiers[verdict->modifier]))
       return "arch-unknown-instruction";
+    {
+      const char *kind = kind_of_modifier(family, insn->modifiers[verdict->modifier]);
+      if (kind) return kind;
+    }
     break;
   case ISA_FITS:
   case ISA_MISSING_MODIFIER:

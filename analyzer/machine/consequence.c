@@ -1,0 +1,50 @@
+/* Findings that only follow from another finding of the same kernel: a user who mends that one will
+ * not see them again, so they are held back. */
+#include "machine/core.h"
+
+#include <string.h>
+
+typedef struct Row {
+  const char *kind;      /* held back ... */
+  const char *cause[10]; /* ... when one of these is found, too; a prefix ends in '*' */
+} Row;
+
+static const Row rows[] = {
+    {"tcgen05-dealloc-in-use",
+     {"tcgen05-commit-missing", "tcgen05-commit-wrong-thread", "tcgen05-tmem-race",
+      "tcgen05-wait-ld-st-missing", "tcgen05-pair-double-issue", "mbarrier-*", "pipeline-*"}},
+    {"tcgen05-dealloc-before-peer",
+     {"tcgen05-commit-missing", "tcgen05-commit-wrong-thread", "tcgen05-tmem-race",
+      "tcgen05-wait-ld-st-missing", "tcgen05-pair-double-issue", "mbarrier-*"}},
+    {"tcgen05-tmem-unallocated",
+     {"tcgen05-dealloc-in-use", "tcgen05-address-unsynchronized", "tcgen05-column-unsynchronized"}},
+    {"tcgen05-address-unsynchronized", {"tcgen05-alloc-not-one-warp"}},
+    {"tcgen05-column-unsynchronized",
+     {"tcgen05-alloc-not-one-warp", "tcgen05-dealloc-in-use", "tcgen05-address-unsynchronized"}},
+    {"tcgen05-alloc-order", {"tcgen05-alloc-not-one-warp"}},
+    {"tcgen05-dealloc-missing", {"tcgen05-alloc-not-one-warp"}},
+    {"tcgen05-commit-missing", {"tcgen05-commit-wrong-thread"}},
+    {"mbarrier-phase-lapped", {"tcgen05-pair-double-issue"}},
+    {"mbarrier-over-arrival", {"tcgen05-pair-double-issue", "tcgen05-issue-not-single-thread"}},
+    {"pipeline-barrier-shared", {"tma-issued-by-many-threads"}},
+    {"wgmma-group-protocol", {"wgmma-pending-read"}},
+};
+
+static bool fits(const char *pattern, const char *kind) {
+  size_t length = strlen(pattern);
+  if (pattern[length - 1] == '*') return strncmp(pattern, kind, length - 1) == 0;
+  return strcmp(pattern, kind) == 0;
+}
+
+bool core_follows_from_another(const MachineSession *session, const CoreFinding *finding) {
+  const CoreSession *core = session->core;
+  for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+    if (strcmp(rows[i].kind, finding->kind) != 0) continue;
+    for (int j = 0; j < core->findings.count; j++) {
+      const CoreFinding *other = &core->findings.items[j];
+      for (size_t k = 0; k < G_N_ELEMENTS(rows[i].cause) && rows[i].cause[k]; k++)
+        if (fits(rows[i].cause[k], other->kind) && core_stands(session, other)) return true;
+    }
+  }
+  return false;
+}
