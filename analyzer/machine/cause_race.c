@@ -567,15 +567,33 @@ bool cause_explain_race(Machine *machine, const Symptom *s, bool generic) {
 
 /* ---- tensor memory ---- */
 
+/* Whether the warp of `to` waits on a barrier that the warp of `from` arrives on. */
+static bool handed_over(const Machine *machine, const Access *from, const Access *to) {
+  const Protocol *p = protocol_of(machine);
+  for (int i = 0; i < p->mbars.count; i++) {
+    const Mbar *bar = p->mbars.items[i];
+    const MbarView *view = bar->views[to->warp];
+    if (!view || (!view->waits && !view->failed)) continue;
+    for (int j = 0; j < bar->arrivers.count; j++)
+      if (bar->arrivers.items[j].warp == from->warp) return true;
+  }
+  return false;
+}
+
 bool cause_explain_tmem(Machine *machine, const Symptom *s, bool generic) {
   const Access *before = s->before, *now = s->now;
   IrViolation *v = NULL;
   const char *actor = witness_actor(before);
-  if (generic) {
-    v = blame(
-        machine, BLAME("tcgen05-tmem-race", MACHINE_CHECK_RACE, now->insn, s->issuer.bar, -1, 2),
-        "%s of column %u is not ordered after the %s by %s at %s", witness_actor(now), s->offset,
-        actor, witness_warp(machine, before->warp), machine_line(machine, before->insn));
+  bool released = before->actor != ACTOR_TCGEN05_LD || now->actor != ACTOR_TCGEN05_MMA ||
+                  before->warp == now->warp || s->missing != TMEM_NO_ORDER ||
+                  handed_over(machine, before, now);
+  if (generic || !released) {
+    v = blame(machine,
+              BLAME("tcgen05-tmem-race", MACHINE_CHECK_RACE, now->insn, s->issuer.bar, -1,
+                    released ? 2 : 0),
+              "%s of column %u is not ordered after the %s by %s at %s", witness_actor(now),
+              s->offset, actor, witness_warp(machine, before->warp),
+              machine_line(machine, before->insn));
   } else if (s->missing == TMEM_NO_WAIT) {
     v = blame(
         machine, BLAME("tcgen05-wait-ld-st-missing", MACHINE_CHECK_RACE, before->insn, NULL, -1, 0),

@@ -24,10 +24,17 @@ static const Row rows[] = {
     {"tcgen05-alloc-order", {"tcgen05-alloc-not-one-warp"}},
     {"tcgen05-dealloc-missing", {"tcgen05-alloc-not-one-warp"}},
     {"tcgen05-commit-missing", {"tcgen05-commit-wrong-thread"}},
-    {"mbarrier-phase-lapped", {"tcgen05-pair-double-issue"}},
+    {"tcgen05-commit-wrong-thread", {"tcgen05-issue-not-single-thread"}},
+    {"mbarrier-phase-lapped", {"tcgen05-pair-double-issue", "tcgen05-tmem-race"}},
     {"mbarrier-over-arrival", {"tcgen05-pair-double-issue", "tcgen05-issue-not-single-thread"}},
     {"pipeline-barrier-shared", {"tma-issued-by-many-threads"}},
     {"wgmma-group-protocol", {"wgmma-pending-read"}},
+};
+
+/* ... when one of these is found at the same place. */
+static const Row same_place[] = {
+    {"wgmma-descriptor", {"wgmma-operand-outside-tile"}},
+    {"tcgen05-smem-descriptor", {"tcgen05-operand-outside-tile"}},
 };
 
 static bool fits(const char *pattern, const char *kind) {
@@ -36,15 +43,23 @@ static bool fits(const char *pattern, const char *kind) {
   return strcmp(pattern, kind) == 0;
 }
 
-bool core_follows_from_another(const MachineSession *session, const CoreFinding *finding) {
+static bool follows(const MachineSession *session, const Row *row, const CoreFinding *finding,
+                    bool here) {
   const CoreSession *core = session->core;
-  for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
-    if (strcmp(rows[i].kind, finding->kind) != 0) continue;
-    for (int j = 0; j < core->findings.count; j++) {
-      const CoreFinding *other = &core->findings.items[j];
-      for (size_t k = 0; k < G_N_ELEMENTS(rows[i].cause) && rows[i].cause[k]; k++)
-        if (fits(rows[i].cause[k], other->kind) && core_stands(session, other)) return true;
-    }
+  if (strcmp(row->kind, finding->kind) != 0) return false;
+  for (int i = 0; i < core->findings.count; i++) {
+    const CoreFinding *other = &core->findings.items[i];
+    if (here && other->where != finding->where) continue;
+    for (size_t k = 0; k < G_N_ELEMENTS(row->cause) && row->cause[k]; k++)
+      if (fits(row->cause[k], other->kind) && core_stands(session, other)) return true;
   }
+  return false;
+}
+
+bool core_follows_from_another(const MachineSession *session, const CoreFinding *finding) {
+  for (size_t i = 0; i < G_N_ELEMENTS(rows); i++)
+    if (follows(session, &rows[i], finding, false)) return true;
+  for (size_t i = 0; i < G_N_ELEMENTS(same_place); i++)
+    if (follows(session, &same_place[i], finding, true)) return true;
   return false;
 }

@@ -36,7 +36,10 @@ static int missing_for(const Machine *machine, const LaneGroup *group, uint32_t 
       return clock_behind(&p->clocks, group->clock, a->agent, others, a->time) ? TMEM_NO_ORDER : -1;
     }
   }
-  if (!clock_says(machine, group->clock, a)) return TMEM_NO_ORDER;
+  /* Handed over after the load was issued, but before its wait. */
+  bool issued =
+      !by_queue(a) && !clock_behind(&p->clocks, group->clock, a->agent, a->lanes, a->issued);
+  if (!clock_says(machine, group->clock, a)) return issued ? TMEM_NO_WAIT : TMEM_NO_ORDER;
   if (!by_queue(a) &&
       clock_behind(&p->clocks, group->clock, p->before_agent + a->warp, a->lanes, a->time))
     return TMEM_NO_BEFORE_FENCE;
@@ -362,6 +365,31 @@ static void check_in_use(Machine *machine, Strand *strand, const IrInsn *insn,
     }
 }
 
+/* The columns of a pair are given to both CTAs: none may free them before the other has got them.
+ */
+static void check_peer_alloc(Machine *machine, Strand *strand, const IrInsn *insn) {
+  int peer = strand->warp->cta->rank ^ 1;
+  if (group_of(insn) != 2 || peer >= machine->cluster_size) return;
+  const CtaState *cta = cta_state(&machine->ctas[peer]);
+  const WarpState *ws = warp_state(strand->warp);
+  const TmemAlloc *a = NULL;
+  for (int i = 0; i < cta->allocs.count && !a; i++)
+    if (cta->allocs.items[i].cta_group == 2) a = &cta->allocs.items[i];
+  if (cta->alloc_unknown) return;
+  if (a) {
+    const Clocks *clocks = &protocol_of(machine)->clocks;
+    uint32_t agent = warp_state(machine->warps[a->warp])->lanes.agent;
+    if (lanes_know(clocks, &ws->lanes, strand->active, agent, a->lanes, a->time)) return;
+    if (ws->reached && !clock_behind(clocks, ws->reached, agent, a->lanes, a->time)) return;
+  }
+  IrViolation *v = machine_violation(
+      machine, MACHINE_CHECK_RACE, insn, "tcgen05-dealloc-before-peer",
+      "CTA %d frees the columns of its pair, and nothing orders that after the tcgen05.alloc of "
+      "CTA %d",
+      strand->warp->cta->rank, peer);
+  if (v && a) ir_violation_related(machine->violations, v, a->insn->where, "the peer's alloc");
+}
+
 MachineStep event_tcgen05_dealloc(Machine *machine, Strand *strand, const IrInsn *insn) {
   if (!machine_converge(machine, strand, MACHINE_ALL_LANES)) return MACHINE_BLOCKED;
   CtaState *cta = cta_state(strand->warp->cta);
@@ -387,6 +415,7 @@ MachineStep event_tcgen05_dealloc(Machine *machine, Strand *strand, const IrInsn
       if (v) ir_violation_related(machine->violations, v, a->insn->where, "allocated here");
     }
     check_in_use(machine, strand, insn, a);
+    check_peer_alloc(machine, strand, insn);
     a->freed = true;
     return MACHINE_NEXT;
   }
