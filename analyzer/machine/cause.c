@@ -126,6 +126,12 @@ void cause_tmem(Machine *machine, Strand *strand, const Access *before, const Ac
   s->before_time = before->time;
   s->offset = column;
   s->missing = (int)missing;
+  const LaneClocks *lanes = &warp_state(strand->warp)->lanes;
+  s->value = before->warp == (uint32_t)strand->warp->index
+                 ? lanes->now
+                 : clock_time(&protocol_of(machine)->clocks,
+                              lanes_group(lanes, first_lane(now->issuers))->clock, before->agent,
+                              first_lane(before->lanes));
   s->warp = strand->warp->index;
   s->lanes = now->issuers;
   s->issuer = last_wait(strand, s->lanes);

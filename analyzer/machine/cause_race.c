@@ -5,6 +5,7 @@
 #include "machine/bulk.h"
 #include "machine/slice.h"
 #include "machine/symptom.h"
+#include "machine/tmem.h"
 #include "machine/wgmma.h"
 #include "machine/witness.h"
 
@@ -600,6 +601,7 @@ bool cause_explain_tmem(Machine *machine, const Symptom *s, bool generic) {
         "no tcgen05.wait::%s follows this %s before column %u is %s by the %s at %s",
         before->actor == ACTOR_TCGEN05_ST ? "st" : "ld", actor, s->offset,
         now->write ? "overwritten" : "read", witness_actor(now), machine_line(machine, now->insn));
+    if (v) tmem_say_consumed(v, before, (uint32_t)s->value);
   } else if (s->missing == TMEM_NO_BEFORE_FENCE || s->missing == TMEM_NO_AFTER_FENCE) {
     bool after = s->missing == TMEM_NO_AFTER_FENCE;
     /* The ISA asks for the fences; CUTLASS runs without any, so they are advice on a card. */

@@ -232,6 +232,7 @@ typedef struct WarpState {
   /* tcgen05 */
   uint32_t tcgen05_agent;      /* 0: none yet */
   uint32_t tcgen05_queue[32];  /* commits of each lane, from 1 */
+  struct TloadState *tload;    /* NULL: no tcgen05.ld so far */
   KC_VEC(Access *) tcgen05_ld; /* not waited for */
   KC_VEC(Access *) tcgen05_st;
   const IrInsn *tcgen05_issue[32]; /* last mma or cp of each lane that was not committed */

@@ -469,6 +469,7 @@ static MachineStep move(Machine *machine, Strand *strand, const IrInsn *insn, bo
   const char *what = store ? "tcgen05.st" : "tcgen05.ld";
   uint64_t address;
   int warp = strand->warp->id;
+  Access *load = NULL;
   if (fact64(machine, strand, insn, IR_ROLE_tmem, &address)) {
     uint32_t lane = (uint32_t)address >> 16 & 0x7f, own = 32 * ((uint32_t)warp % 4);
     /* A field below 32 is left alone: epilogues pass the base, or the half of a 16-lane shape, as
@@ -505,11 +506,13 @@ static MachineStep move(Machine *machine, Strand *strand, const IrInsn *insn, bo
       KC_PUSH(machine->arena, ws->tcgen05_st, access);
     else
       KC_PUSH(machine->arena, ws->tcgen05_ld, access);
+    load = access;
   } else if (!origin_made_up(machine, insn, IR_ROLE_tmem)) {
     tmem_check_any_alloc(machine, strand, insn, what);
   }
   const IrOperand *dst = ir_arg(insn, IR_ROLE_dst);
   if (!store && dst) machine_write(machine, strand, dst, value_fresh(machine), strand->active);
+  if (!store && dst && load) tload_fill(machine, strand, dst, load);
   return MACHINE_NEXT;
 }
 
@@ -529,6 +532,7 @@ MachineStep event_tcgen05_wait_ld(Machine *machine, Strand *strand, const IrInsn
   for (int i = 0; i < ws->tcgen05_ld.count; i++)
     ws->tcgen05_ld.items[i]->time = ws->lanes.now;
   ws->tcgen05_ld.count = 0;
+  tload_waited(strand);
   return MACHINE_NEXT;
 }
 

@@ -334,6 +334,17 @@ MachineStep event_tcgen05_alloc(Machine *machine, Strand *strand, const IrInsn *
   return MACHINE_NEXT;
 }
 
+/* A tcgen05.ld that nothing waited for, of columns that are freed. */
+static void unwaited(Machine *machine, const Access *load, uint32_t column, const IrInsn *insn,
+                     uint32_t known) {
+  IrViolation *v = machine_violation(
+      machine, MACHINE_CHECK_RACE, load->insn, "tcgen05-wait-ld-st-missing",
+      "no tcgen05.wait::ld follows this tcgen05.ld before column %u is freed", column);
+  if (!v) return;
+  ir_violation_related(machine->violations, v, insn->where, "freed here");
+  tmem_say_consumed(v, load, known);
+}
+
 /* Accesses of the freed columns that the warp does not know to be over. */
 static void check_in_use(Machine *machine, Strand *strand, const IrInsn *insn,
                          const TmemAlloc *alloc) {
@@ -353,6 +364,15 @@ static void check_in_use(Machine *machine, Strand *strand, const IrInsn *insn,
           continue;
         /* A relaxed cluster barrier orders what has been executed, if not what was written. */
         if (!by_queue(a) && clock_says(machine, warp_state(strand->warp)->reached, a)) continue;
+        if (a->actor == ACTOR_TCGEN05_LD && a->time == CLOCK_NEVER) {
+          const Clock *clock = lanes_group(lanes, first_lane(strand->active))->clock;
+          unwaited(machine, a, c, insn,
+                   a->warp == (uint32_t)strand->warp->index
+                       ? lanes->now
+                       : clock_time(&protocol_of(machine)->clocks, clock, a->agent,
+                                    first_lane(a->lanes)));
+          return;
+        }
         bool peer = machine->warps[a->warp]->cta != strand->warp->cta;
         IrViolation *v = machine_violation(
             machine, MACHINE_CHECK_RACE, insn,

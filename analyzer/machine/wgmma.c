@@ -8,6 +8,7 @@
 #include "machine/finish.h"
 #include "machine/origin.h"
 #include "machine/timeline.h"
+#include "machine/tmem.h"
 
 #define FP8_ACCUMULATIONS 16 /* of K = 32: 512 products without promotion */
 
@@ -19,6 +20,7 @@ typedef struct PendingReg {
 } PendingReg;
 
 typedef struct WgmmaState { /* of a warp that executes wgmma */
+  int nregs;                /* of the arrays */
   uint8_t *born;            /* register: some wgmma has accumulated into it */
   int32_t *slot;            /* register -> 1 + index in pending; 0: none */
   KC_VEC(PendingReg) pending;
@@ -48,6 +50,7 @@ static WgmmaState *state_of(Machine *machine, Warp *warp) {
   WarpState *ws = warp_state(warp);
   if (!ws->wgmma) {
     ws->wgmma = KC_NEW(machine->arena, WgmmaState);
+    ws->wgmma->nregs = machine->session->nregs;
     ws->wgmma->slot = KC_NEW_ARRAY(machine->arena, int32_t, machine->session->nregs);
     ws->wgmma->born = KC_NEW_ARRAY(machine->arena, uint8_t, machine->session->nregs);
     ws->wgmma->last_acc = ws->wgmma->fp8_acc = -1;
@@ -90,7 +93,7 @@ static void mark(int32_t reg, void *user) {
   Warp *warp = m->strand->warp;
   WgmmaState *state = state_of(m->machine, warp);
   if (m->first < 0) m->first = reg;
-  if (reg >= m->machine->session->nregs) return;
+  if (reg >= state->nregs) return;
   if (m->accumulator && !warp->regs[reg].written && !state->slot[reg] && !state->born[reg])
     m->untouched++;
   if (m->accumulator) state->born[reg] = 1;
@@ -119,12 +122,16 @@ static void touch_register(Machine *machine, Strand *strand, const IrInsn *insn,
                            bool write) {
   Warp *warp = strand->warp;
   WgmmaState *state = warp_state(warp)->wgmma;
-  if (!state || reg >= machine->session->nregs || !state->slot[reg]) return;
+  bool loading = tload_touch(machine, strand, insn, reg, write);
+  if (!state || reg >= state->nregs || !state->slot[reg]) {
+    machine_watch(warp, reg, loading);
+    return;
+  }
   const PendingReg *p = &state->pending.items[state->slot[reg] - 1];
   if (p->group <= wgmma_done(machine, warp)) {
     KC_PUSH(machine->arena, state->free, state->slot[reg] - 1);
     state->slot[reg] = 0;
-    machine_watch(warp, reg, false);
+    machine_watch(warp, reg, loading);
     return;
   }
   if (!write && !p->accumulator) return;
