@@ -96,6 +96,11 @@ static bool filled_before(const Access *copy, int rank, uint32_t offset) {
   return false;
 }
 
+static bool is_uncommitted(const Machine *machine, const Access *a) {
+  if (a->actor != ACTOR_TCGEN05_MMA && a->actor != ACTOR_TCGEN05_CP) return false;
+  return a->time >= warp_state(machine->warps[a->warp])->tcgen05_queue[first_lane(a->lanes)];
+}
+
 void cause_race(Machine *machine, const Race *race) {
   Symptom *s = keep(machine, SYMPTOM_RACE, race->now->insn, race->before->insn);
   if (!s) return;
@@ -103,6 +108,7 @@ void cause_race(Machine *machine, const Race *race) {
   s->before = race->before;
   s->now = race->now;
   s->before_time = race->before->time;
+  s->uncommitted = is_uncommitted(machine, race->before);
   s->before_lane = race->before_lane;
   s->rank = race->rank;
   s->offset = race->offset;
@@ -124,6 +130,7 @@ void cause_tmem(Machine *machine, Strand *strand, const Access *before, const Ac
   s->before = before;
   s->now = now;
   s->before_time = before->time;
+  s->uncommitted = is_uncommitted(machine, before);
   s->offset = column;
   s->missing = (int)missing;
   const LaneClocks *lanes = &warp_state(strand->warp)->lanes;

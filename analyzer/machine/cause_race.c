@@ -283,7 +283,9 @@ static bool commit_missing(Machine *machine, const Access *mma, const Symptom *s
   const WarpState *ws = warp_state(machine->warps[mma->warp]);
   int lane = first_lane(mma->lanes);
   /* A commit that tracks it, and that the other side waits for. */
-  if (mma->time < ws->tcgen05_queue[lane] && !released_by_hand(mma, s->issuer.bar)) return false;
+  if (mma->time < ws->tcgen05_queue[lane] &&
+      !(s->uncommitted && released_by_hand(mma, s->issuer.bar)))
+    return false;
   IrViolation *v = blame(
       machine, BLAME("tcgen05-commit-missing", MACHINE_CHECK_RACE, mma->insn, s->issuer.bar, -1, 0),
       "no tcgen05.commit of the issuing thread tracks this %s, and what it "

@@ -24,6 +24,7 @@ static const Row rows[] = {
     {"tcgen05-alloc-order", {"tcgen05-alloc-not-one-warp"}},
     {"tcgen05-dealloc-missing", {"tcgen05-alloc-not-one-warp"}},
     {"tcgen05-commit-missing", {"tcgen05-commit-wrong-thread"}},
+    {"tcgen05-tmem-race", {"tcgen05-pair-double-issue"}},
     {"tcgen05-commit-wrong-thread", {"tcgen05-issue-not-single-thread"}},
     {"mbarrier-phase-lapped", {"tcgen05-pair-double-issue", "tcgen05-tmem-race"}},
     {"mbarrier-over-arrival", {"tcgen05-pair-double-issue", "tcgen05-issue-not-single-thread"}},

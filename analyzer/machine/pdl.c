@@ -190,7 +190,7 @@ void pdl_finish(Machine *machine) {
     /* What is read before the thread's own wait may be data that no preceding grid writes, and
      * without a launch in sight none may. */
     if (r->waited || !overlapping_launch(machine)) {
-      v->confidence = IR_INFERRED;
+      v->confidence = r->waited && !overlapping_launch(machine) ? IR_FALLBACK : IR_INFERRED;
       v->assumed = "that the preceding grid writes what is read";
     }
     if (r->waited)

@@ -315,6 +315,12 @@ typedef struct TmemUse { /* of columns that nobody had allocated then */
   uint32_t column, count;
 } TmemUse;
 
+typedef struct LaneHalf { /* a tcgen05.ld or .st whose lane field fits warp % 2 */
+  const IrInsn *insn;
+  uint32_t lane;
+  int warp;
+} LaneHalf;
+
 typedef struct GlobalWord { /* of global memory, that the kernel stores to or updates atomically */
   uint64_t address;
   const IrInsn *store, *atomic; /* first of each */
@@ -346,6 +352,7 @@ typedef struct Protocol {
   const IrInsn *first_global_read;
   KC_VEC(GlobalWord) words;
   KC_VEC(TmemUse) unallocated;
+  KC_VEC(LaneHalf) halves;
   KC_VEC(OperandRead) operands;
   uint32_t grid_agent; /* time 1: the preceding grid is complete; 0: no agent yet */
   KC_VEC(EarlyRead) early_reads;

@@ -224,11 +224,31 @@ bool core_is_published(const MachineSession *session, const CoreFinding *f) {
   return core_stands(session, f) && !core_follows_from_another(session, f);
 }
 
+#define CONVENTION 4 /* places in one kernel */
+
+/* Something that the ISA asks for and that much code which runs goes without: one place is a slip,
+ * many are the way the kernel is written. */
+static bool is_convention(const MachineSession *session, const CoreFinding *f) {
+  static const char *const kinds[] = {"tcgen05-thread-sync-fence", "tcgen05-wait-ld-st-missing"};
+  const CoreSession *core = session->core;
+  int places = 0;
+  bool listed = false;
+  for (size_t i = 0; i < G_N_ELEMENTS(kinds); i++)
+    listed = listed || strcmp(kinds[i], f->kind) == 0;
+  if (!listed || f->violation->confidence != IR_INFERRED) return false;
+  for (int i = 0; i < core->findings.count; i++) {
+    const CoreFinding *other = &core->findings.items[i];
+    places += strcmp(other->kind, f->kind) == 0 && other->violation->confidence >= IR_INFERRED;
+  }
+  return places >= CONVENTION;
+}
+
 void core_publish(MachineSession *session, IrViolations *violations) {
   CoreSession *core = session->core;
   for (int i = 0; i < core->findings.count; i++) {
     CoreFinding *f = &core->findings.items[i];
     if (!core_is_published(session, f)) continue;
+    if (is_convention(session, f)) f->violation->confidence = IR_FALLBACK;
     IrConfidence seen = f->forced ? IR_PROVED_FORCED : IR_PROVED_CHOSEN;
     if (f->violation->confidence < seen) f->violation->confidence = seen;
     if (!f->firm && f->violation->confidence < IR_INFERRED) {

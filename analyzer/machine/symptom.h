@@ -55,6 +55,7 @@ struct Symptom {
   const IrInsn *group_wait;
   int64_t group_wait_n;
   bool group_over;   /* it knew itself that `before` was over */
+  bool uncommitted;  /* `before` is a product that no commit had tracked by then */
   bool knew_earlier; /* the reader knew that an earlier group of that lane was over */
 };
 

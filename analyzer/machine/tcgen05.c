@@ -474,17 +474,15 @@ static MachineStep move(Machine *machine, Strand *strand, const IrInsn *insn, bo
     uint32_t lane = (uint32_t)address >> 16 & 0x7f, own = 32 * ((uint32_t)warp % 4);
     /* A field below 32 is left alone: epilogues pass the base, or the half of a 16-lane shape, as
      * it is and mean their own lanes. */
-    if (lane >= 32 && (lane < own || lane >= own + 32)) {
+    bool elsewhere = lane >= 32 && (lane < own || lane >= own + 32);
+    if (elsewhere && lane < 64 && lane / 32 % 2 == (uint32_t)warp % 2) {
+      KC_PUSH(machine->arena, p->halves, ((LaneHalf){insn, lane, warp}));
+    } else if (elsewhere) {
       IrViolation *v =
           machine_violation(machine, MACHINE_CHECK_ALWAYS, insn, "tcgen05-ld-lane-partition",
                             "%s addresses lane %u in warp %d, which reaches lanes %u to %u only",
                             what, lane, warp, own, own + 31);
       if (v) ir_violation_fact(machine->violations, v, "lane", "%u", lane);
-      /* Kernels of 64 rows that run correctly address by warp % 2. */
-      if (v && lane / 32 % 2 == (uint32_t)warp % 2) {
-        v->confidence = IR_INFERRED;
-        v->assumed = "that the lane field counts from lane 0, not within 64 rows";
-      }
     }
     uint32_t count = columns_of(insn);
     tmem_check_allocated(machine, strand, insn, strand->warp->cta->rank, (uint32_t)address, count,

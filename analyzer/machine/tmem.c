@@ -75,7 +75,10 @@ static void check_overlap(Machine *machine, const TmemCell *cell, const Access *
       "the region at column %u overlaps it",
       column, a->base, ir_event_mnemonic((IrEvent)a->insn->event), machine_line(machine, a->insn),
       now->base);
-  if (v) ir_violation_related(machine->violations, v, a->insn->where, "the other region");
+  if (!v) return;
+  v->confidence = IR_INFERRED;
+  v->assumed = "that somebody wants what the columns of the other region hold";
+  ir_violation_related(machine->violations, v, a->insn->where, "the other region");
 }
 
 static void add_reader(TmemCell *cell, Access *access) {
@@ -435,7 +438,7 @@ MachineStep event_tcgen05_dealloc(Machine *machine, Strand *strand, const IrInsn
       if (v) ir_violation_related(machine->violations, v, a->insn->where, "allocated here");
     }
     check_in_use(machine, strand, insn, a);
-    check_peer_alloc(machine, strand, insn);
+    if (a->cta_group == 2) check_peer_alloc(machine, strand, insn);
     a->freed = true;
     return MACHINE_NEXT;
   }
@@ -459,7 +462,21 @@ MachineStep event_tcgen05_relinquish(Machine *machine, Strand *strand, const IrI
   return MACHINE_NEXT;
 }
 
+/* Kernels of 64 rows that run correctly address by warp % 2: worth a hint, no more. */
+static void check_halves(Machine *machine, const LaneHalf *h) {
+  IrViolation *v =
+      machine_violation(machine, MACHINE_CHECK_ALWAYS, h->insn, "tcgen05-ld-lane-partition",
+                        "%s addresses lane %u in warp %d, which reaches lanes %u to %u only",
+                        ir_event_mnemonic((IrEvent)h->insn->event), h->lane, h->warp,
+                        32 * ((uint32_t)h->warp % 4), 32 * ((uint32_t)h->warp % 4) + 31);
+  if (!v) return;
+  v->confidence = IR_FALLBACK;
+  v->assumed = "that the lane field counts from lane 0, not within 64 rows";
+}
+
 void tmem_finish(Machine *machine) {
+  for (int i = 0; i < protocol_of(machine)->halves.count; i++)
+    check_halves(machine, &protocol_of(machine)->halves.items[i]);
   for (int i = 0; i < protocol_of(machine)->unallocated.count; i++)
     check_use(machine, &protocol_of(machine)->unallocated.items[i]);
   for (int c = 0; c < machine->cluster_size; c++) {

@@ -52,7 +52,8 @@ KCHECK_D unsigned __isClusterShared(const void *pointer);
 
 // warp functions
 template <class T> KCHECK_D T __shfl_sync(unsigned mask, T value, int lane, int width = 32);
-template <class T> KCHECK_D T __shfl_up_sync(unsigned mask, T value, unsigned delta, int width = 32);
+template <class T>
+KCHECK_D T __shfl_up_sync(unsigned mask, T value, unsigned delta, int width = 32);
 template <class T>
 KCHECK_D T __shfl_down_sync(unsigned mask, T value, unsigned delta, int width = 32);
 template <class T> KCHECK_D T __shfl_xor_sync(unsigned mask, T value, int lanes, int width = 32);
@@ -85,45 +86,46 @@ KCHECK_D void __nv_unreachable();
 
 // memory with cache hints
 #define KCHECK_LOAD(name) template <class T> KCHECK_D T name(const T *pointer);
-KCHECK_LOAD(__ldg) KCHECK_LOAD(__ldcg) KCHECK_LOAD(__ldca) KCHECK_LOAD(__ldcs)
-KCHECK_LOAD(__ldlu) KCHECK_LOAD(__ldcv)
+KCHECK_LOAD(__ldg)
+KCHECK_LOAD(__ldcg) KCHECK_LOAD(__ldca) KCHECK_LOAD(__ldcs) KCHECK_LOAD(__ldlu) KCHECK_LOAD(__ldcv)
 #undef KCHECK_LOAD
-template <class T> struct kcheck_same {
+    template <class T>
+    struct kcheck_same {
   typedef T type;
 };
 #define KCHECK_STORE(name)                                                                         \
   template <class T> KCHECK_D void name(T *pointer, typename kcheck_same<T>::type value);
-KCHECK_STORE(__stwb) KCHECK_STORE(__stcg) KCHECK_STORE(__stcs) KCHECK_STORE(__stwt)
+KCHECK_STORE(__stwb)
+KCHECK_STORE(__stcg) KCHECK_STORE(__stcs) KCHECK_STORE(__stwt)
 #undef KCHECK_STORE
-KCHECK_D size_t __nv_associate_access_property(const void *pointer, unsigned long long property);
+    KCHECK_D size_t
+    __nv_associate_access_property(const void *pointer, unsigned long long property);
 // cp.async by 16, 8 or 4 bytes (CUDA, Pipeline Primitives Interface)
 #define KCHECK_COPY(cache, bytes)                                                                  \
   if (size == bytes && zero_fill == 0)                                                             \
-    asm volatile("cp.async." cache ".shared.global [%0], [%1], " #bytes ";" ::"r"(                 \
-                     (unsigned int)__cvta_generic_to_shared(shared)),                              \
+    asm volatile("cp.async." cache ".shared.global [%0], [%1], " #bytes                            \
+                 ";" ::"r"((unsigned int)__cvta_generic_to_shared(shared)),                        \
                  "l"(global)                                                                       \
                  : "memory");                                                                      \
   else if (size == bytes)                                                                          \
-    asm volatile("cp.async." cache ".shared.global [%0], [%1], " #bytes ", %2;" ::"r"(             \
-                     (unsigned int)__cvta_generic_to_shared(shared)),                              \
+    asm volatile("cp.async." cache ".shared.global [%0], [%1], " #bytes                            \
+                 ", %2;" ::"r"((unsigned int)__cvta_generic_to_shared(shared)),                    \
                  "l"(global), "r"((unsigned int)(size - zero_fill))                                \
                  : "memory");
 KCHECK_D inline void __pipeline_memcpy_async(void *shared, const void *global, size_t size,
-                                             size_t zero_fill = 0) {
-  KCHECK_COPY("cg", 16)
-  KCHECK_COPY("ca", 8)
-  KCHECK_COPY("ca", 4)
-}
+                                             size_t zero_fill = 0){
+    KCHECK_COPY("cg", 16) KCHECK_COPY("ca", 8) KCHECK_COPY("ca", 4)}
 #undef KCHECK_COPY
-KCHECK_D inline void __pipeline_commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
+KCHECK_D inline void __pipeline_commit() {
+  asm volatile("cp.async.commit_group;" ::: "memory");
+}
 #define KCHECK_WAIT(n)                                                                             \
-  if (prior == n)                                                                                  \
-    asm volatile("cp.async.wait_group " #n ";" ::: "memory");
+  if (prior == n) asm volatile("cp.async.wait_group " #n ";" ::: "memory");
 KCHECK_D inline void __pipeline_wait_prior(size_t prior) {
-  KCHECK_WAIT(0) KCHECK_WAIT(1) KCHECK_WAIT(2) KCHECK_WAIT(3)
-  KCHECK_WAIT(4) KCHECK_WAIT(5) KCHECK_WAIT(6) KCHECK_WAIT(7)
-  if (prior >= 8)
-    asm volatile("cp.async.wait_group 8;" ::: "memory");
+  KCHECK_WAIT(0)
+  KCHECK_WAIT(1) KCHECK_WAIT(2) KCHECK_WAIT(3) KCHECK_WAIT(4) KCHECK_WAIT(5) KCHECK_WAIT(6)
+      KCHECK_WAIT(7) if (prior >= 8) asm volatile("cp.async.wait_group 8;" ::
+                                                      : "memory");
 }
 #undef KCHECK_WAIT
 KCHECK_D inline void __pipeline_arrive_on(unsigned long long *barrier) {
@@ -137,16 +139,16 @@ KCHECK_D inline void __pipeline_arrive_on(unsigned long long *barrier) {
   template <class T> KCHECK_D T name(T *address, typename kcheck_same<T>::type value);             \
   template <class T> KCHECK_D T name##_block(T *address, typename kcheck_same<T>::type value);     \
   template <class T> KCHECK_D T name##_system(T *address, typename kcheck_same<T>::type value);
-KCHECK_ATOMIC(atomicAdd) KCHECK_ATOMIC(atomicSub) KCHECK_ATOMIC(atomicExch)
-KCHECK_ATOMIC(atomicMin) KCHECK_ATOMIC(atomicMax) KCHECK_ATOMIC(atomicInc)
-KCHECK_ATOMIC(atomicDec) KCHECK_ATOMIC(atomicAnd) KCHECK_ATOMIC(atomicOr)
-KCHECK_ATOMIC(atomicXor)
+KCHECK_ATOMIC(atomicAdd)
+KCHECK_ATOMIC(atomicSub) KCHECK_ATOMIC(atomicExch) KCHECK_ATOMIC(atomicMin) KCHECK_ATOMIC(atomicMax)
+    KCHECK_ATOMIC(atomicInc) KCHECK_ATOMIC(atomicDec) KCHECK_ATOMIC(atomicAnd)
+        KCHECK_ATOMIC(atomicOr) KCHECK_ATOMIC(atomicXor)
 #undef KCHECK_ATOMIC
 #define KCHECK_CAS(name)                                                                           \
   template <class T>                                                                               \
   KCHECK_D T name(T *address, typename kcheck_same<T>::type compare,                               \
                   typename kcheck_same<T>::type value);
-KCHECK_CAS(atomicCAS) KCHECK_CAS(atomicCAS_block) KCHECK_CAS(atomicCAS_system)
+            KCHECK_CAS(atomicCAS) KCHECK_CAS(atomicCAS_block) KCHECK_CAS(atomicCAS_system)
 #undef KCHECK_CAS
 #define __NV_ATOMIC_RELAXED 0
 #define __NV_ATOMIC_CONSUME 1
@@ -159,7 +161,8 @@ KCHECK_CAS(atomicCAS) KCHECK_CAS(atomicCAS_block) KCHECK_CAS(atomicCAS_system)
 #define __NV_THREAD_SCOPE_CLUSTER 3
 #define __NV_THREAD_SCOPE_DEVICE 4
 #define __NV_THREAD_SCOPE_SYSTEM 5
-template <class T> KCHECK_D T __nv_atomic_load_n(const T *address, int order, int scope = 5);
+                template <class T>
+                KCHECK_D T __nv_atomic_load_n(const T *address, int order, int scope = 5);
 template <class T, class V>
 KCHECK_D void __nv_atomic_store_n(T *address, V value, int order, int scope = 5);
 template <class T, class V>
@@ -213,15 +216,16 @@ KCHECK_D int __dp2a_hi(int a, int b, int c);
 #define KCHECK_SIMD(name)                                                                          \
   KCHECK_D unsigned name##2(unsigned a, unsigned b);                                               \
   KCHECK_D unsigned name##4(unsigned a, unsigned b);
-KCHECK_SIMD(__vadd) KCHECK_SIMD(__vsub) KCHECK_SIMD(__vmaxs) KCHECK_SIMD(__vmaxu)
-KCHECK_SIMD(__vmins) KCHECK_SIMD(__vminu) KCHECK_SIMD(__vcmpeq) KCHECK_SIMD(__vcmpne)
-KCHECK_SIMD(__vcmpgts) KCHECK_SIMD(__vcmplts) KCHECK_SIMD(__vcmpgtu) KCHECK_SIMD(__vcmpltu)
-KCHECK_SIMD(__vsetgts) KCHECK_SIMD(__vavgs) KCHECK_SIMD(__vavgu) KCHECK_SIMD(__vabsdiffs)
-KCHECK_SIMD(__vaddss) KCHECK_SIMD(__vsubss) KCHECK_SIMD(__vaddus) KCHECK_SIMD(__vsubus)
+KCHECK_SIMD(__vadd)
+KCHECK_SIMD(__vsub) KCHECK_SIMD(__vmaxs) KCHECK_SIMD(__vmaxu) KCHECK_SIMD(__vmins)
+    KCHECK_SIMD(__vminu) KCHECK_SIMD(__vcmpeq) KCHECK_SIMD(__vcmpne) KCHECK_SIMD(__vcmpgts)
+        KCHECK_SIMD(__vcmplts) KCHECK_SIMD(__vcmpgtu) KCHECK_SIMD(__vcmpltu) KCHECK_SIMD(__vsetgts)
+            KCHECK_SIMD(__vavgs) KCHECK_SIMD(__vavgu) KCHECK_SIMD(__vabsdiffs) KCHECK_SIMD(__vaddss)
+                KCHECK_SIMD(__vsubss) KCHECK_SIMD(__vaddus) KCHECK_SIMD(__vsubus)
 #undef KCHECK_SIMD
 
-// bit casts
-KCHECK_D int __float_as_int(float x);
+    // bit casts
+    KCHECK_D int __float_as_int(float x);
 KCHECK_D unsigned __float_as_uint(float x);
 KCHECK_D float __int_as_float(int x);
 KCHECK_D float __uint_as_float(unsigned x);
@@ -237,14 +241,18 @@ KCHECK_D double __hiloint2double(int high, int low);
   KCHECK_D to name##_rz(from x);                                                                   \
   KCHECK_D to name##_ru(from x);                                                                   \
   KCHECK_D to name##_rd(from x);
-KCHECK_CONVERT(float, int, __float2int) KCHECK_CONVERT(float, unsigned, __float2uint)
-KCHECK_CONVERT(float, long long, __float2ll) KCHECK_CONVERT(float, unsigned long long, __float2ull)
-KCHECK_CONVERT(int, float, __int2float) KCHECK_CONVERT(unsigned, float, __uint2float)
-KCHECK_CONVERT(long long, float, __ll2float) KCHECK_CONVERT(unsigned long long, float, __ull2float)
-KCHECK_CONVERT(double, float, __double2float) KCHECK_CONVERT(double, int, __double2int)
-KCHECK_CONVERT(double, unsigned, __double2uint) KCHECK_CONVERT(double, long long, __double2ll)
-KCHECK_CONVERT(double, unsigned long long, __double2ull) KCHECK_CONVERT(int, double, __int2double)
-KCHECK_CONVERT(long long, double, __ll2double)
+KCHECK_CONVERT(float, int, __float2int)
+KCHECK_CONVERT(float, unsigned, __float2uint) KCHECK_CONVERT(float, long long, __float2ll)
+    KCHECK_CONVERT(float, unsigned long long, __float2ull) KCHECK_CONVERT(int, float, __int2float)
+        KCHECK_CONVERT(unsigned, float, __uint2float) KCHECK_CONVERT(long long, float, __ll2float)
+            KCHECK_CONVERT(unsigned long long, float, __ull2float)
+                KCHECK_CONVERT(double, float, __double2float)
+                    KCHECK_CONVERT(double, int, __double2int) KCHECK_CONVERT(double, unsigned,
+                                                                             __double2uint)
+                        KCHECK_CONVERT(double, long long, __double2ll)
+                            KCHECK_CONVERT(double, unsigned long long, __double2ull)
+                                KCHECK_CONVERT(int, double, __int2double)
+                                    KCHECK_CONVERT(long long, double, __ll2double)
 #undef KCHECK_CONVERT
 
 // arithmetic in a given rounding, fast versions
@@ -253,17 +261,23 @@ KCHECK_CONVERT(long long, double, __ll2double)
   KCHECK_D type name##_rz(type x, type y);                                                         \
   KCHECK_D type name##_ru(type x, type y);                                                         \
   KCHECK_D type name##_rd(type x, type y);
-KCHECK_ROUNDED(__fadd, float) KCHECK_ROUNDED(__fsub, float) KCHECK_ROUNDED(__fmul, float)
-KCHECK_ROUNDED(__fdiv, float) KCHECK_ROUNDED(__dadd, double) KCHECK_ROUNDED(__dmul, double)
+                                        KCHECK_ROUNDED(__fadd, float) KCHECK_ROUNDED(__fsub, float)
+                                            KCHECK_ROUNDED(__fmul, float)
+                                                KCHECK_ROUNDED(__fdiv, float)
+                                                    KCHECK_ROUNDED(__dadd, double)
+                                                        KCHECK_ROUNDED(__dmul, double)
 #undef KCHECK_ROUNDED
 #define KCHECK_ROUNDED1(name, type)                                                                \
   KCHECK_D type name##_rn(type x);                                                                 \
   KCHECK_D type name##_rz(type x);                                                                 \
   KCHECK_D type name##_ru(type x);                                                                 \
   KCHECK_D type name##_rd(type x);
-KCHECK_ROUNDED1(__frcp, float) KCHECK_ROUNDED1(__fsqrt, float) KCHECK_ROUNDED1(__frsqrt, float)
+                                                            KCHECK_ROUNDED1(__frcp, float)
+                                                                KCHECK_ROUNDED1(__fsqrt, float)
+                                                                    KCHECK_ROUNDED1(__frsqrt, float)
 #undef KCHECK_ROUNDED1
-KCHECK_D float __fmaf_rn(float x, float y, float z);
+                                                                        KCHECK_D
+    float __fmaf_rn(float x, float y, float z);
 KCHECK_D float __fmaf_rz(float x, float y, float z);
 KCHECK_D float __fmaf_ru(float x, float y, float z);
 KCHECK_D float __fmaf_rd(float x, float y, float z);
@@ -286,24 +300,60 @@ KCHECK_D float2 __fmul2_rn(float2 x, float2 y);
 KCHECK_D float2 __ffma2_rn(float2 x, float2 y, float2 z);
 
 // min, max, abs of the usual types, also mixed as CUDA declares them
-KCHECK_HD inline int min(int a, int b) { return b < a ? b : a; }
-KCHECK_HD inline int max(int a, int b) { return a < b ? b : a; }
-KCHECK_HD inline unsigned min(unsigned a, unsigned b) { return b < a ? b : a; }
-KCHECK_HD inline unsigned max(unsigned a, unsigned b) { return a < b ? b : a; }
-KCHECK_HD inline unsigned min(int a, unsigned b) { return min((unsigned)a, b); }
-KCHECK_HD inline unsigned max(int a, unsigned b) { return max((unsigned)a, b); }
-KCHECK_HD inline unsigned min(unsigned a, int b) { return min(a, (unsigned)b); }
-KCHECK_HD inline unsigned max(unsigned a, int b) { return max(a, (unsigned)b); }
-KCHECK_HD inline long min(long a, long b) { return b < a ? b : a; }
-KCHECK_HD inline long max(long a, long b) { return a < b ? b : a; }
-KCHECK_HD inline unsigned long min(unsigned long a, unsigned long b) { return b < a ? b : a; }
-KCHECK_HD inline unsigned long max(unsigned long a, unsigned long b) { return a < b ? b : a; }
-KCHECK_HD inline unsigned long min(long a, unsigned long b) { return min((unsigned long)a, b); }
-KCHECK_HD inline unsigned long max(long a, unsigned long b) { return max((unsigned long)a, b); }
-KCHECK_HD inline unsigned long min(unsigned long a, long b) { return min(a, (unsigned long)b); }
-KCHECK_HD inline unsigned long max(unsigned long a, long b) { return max(a, (unsigned long)b); }
-KCHECK_HD inline long long min(long long a, long long b) { return b < a ? b : a; }
-KCHECK_HD inline long long max(long long a, long long b) { return a < b ? b : a; }
+KCHECK_HD inline int min(int a, int b) {
+  return b < a ? b : a;
+}
+KCHECK_HD inline int max(int a, int b) {
+  return a < b ? b : a;
+}
+KCHECK_HD inline unsigned min(unsigned a, unsigned b) {
+  return b < a ? b : a;
+}
+KCHECK_HD inline unsigned max(unsigned a, unsigned b) {
+  return a < b ? b : a;
+}
+KCHECK_HD inline unsigned min(int a, unsigned b) {
+  return min((unsigned)a, b);
+}
+KCHECK_HD inline unsigned max(int a, unsigned b) {
+  return max((unsigned)a, b);
+}
+KCHECK_HD inline unsigned min(unsigned a, int b) {
+  return min(a, (unsigned)b);
+}
+KCHECK_HD inline unsigned max(unsigned a, int b) {
+  return max(a, (unsigned)b);
+}
+KCHECK_HD inline long min(long a, long b) {
+  return b < a ? b : a;
+}
+KCHECK_HD inline long max(long a, long b) {
+  return a < b ? b : a;
+}
+KCHECK_HD inline unsigned long min(unsigned long a, unsigned long b) {
+  return b < a ? b : a;
+}
+KCHECK_HD inline unsigned long max(unsigned long a, unsigned long b) {
+  return a < b ? b : a;
+}
+KCHECK_HD inline unsigned long min(long a, unsigned long b) {
+  return min((unsigned long)a, b);
+}
+KCHECK_HD inline unsigned long max(long a, unsigned long b) {
+  return max((unsigned long)a, b);
+}
+KCHECK_HD inline unsigned long min(unsigned long a, long b) {
+  return min(a, (unsigned long)b);
+}
+KCHECK_HD inline unsigned long max(unsigned long a, long b) {
+  return max(a, (unsigned long)b);
+}
+KCHECK_HD inline long long min(long long a, long long b) {
+  return b < a ? b : a;
+}
+KCHECK_HD inline long long max(long long a, long long b) {
+  return a < b ? b : a;
+}
 KCHECK_HD inline unsigned long long min(unsigned long long a, unsigned long long b) {
   return b < a ? b : a;
 }
@@ -318,8 +368,12 @@ KCHECK_HD double min(float a, double b);
 KCHECK_HD double max(float a, double b);
 KCHECK_HD double min(double a, float b);
 KCHECK_HD double max(double a, float b);
-KCHECK_HD inline unsigned umin(unsigned a, unsigned b) { return b < a ? b : a; }
-KCHECK_HD inline unsigned umax(unsigned a, unsigned b) { return a < b ? b : a; }
+KCHECK_HD inline unsigned umin(unsigned a, unsigned b) {
+  return b < a ? b : a;
+}
+KCHECK_HD inline unsigned umax(unsigned a, unsigned b) {
+  return a < b ? b : a;
+}
 KCHECK_D int __vimax_s32_relu(int a, int b);
 KCHECK_D int __vimax3_s32(int a, int b, int c);
 KCHECK_D int __vimin3_s32(int a, int b, int c);
