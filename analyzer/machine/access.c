@@ -182,8 +182,12 @@ void core_access(Machine *machine, Strand *strand, const IrInsn *insn, MachineAc
   split_access(machine, address, space, lanes, &split);
   if (split.unknown) core_run(machine)->shared_sum += machine->step;
   if (split.shared) {
-    FOR_LANES(lane, split.shared)
-    core_reach(machine, (split.lanes[lane] & 0xffffff) + bytes);
+    uint64_t end = 0;
+    FOR_LANES(lane, split.shared) {
+      uint64_t offset = split.lanes[lane] & 0xffffff;
+      if (offset > end && offset + bytes < 1 << 20) end = offset;
+    }
+    core_reach(machine, end + bytes);
     access.space = IR_SPACE_SHARED;
     access.lanes = split.shared;
     access.address = value_from_lanes(machine, split.lanes, split.shared, split.shared);

@@ -199,6 +199,8 @@ void core_access(Machine *machine, Strand *strand, const IrInsn *insn, MachineAc
 
 /* ---- interp*.c ---- */
 MachineStep core_execute(Machine *machine, Strand *strand);
+/* Does an instruction whose operands are the same in all lanes; false: core_alu has to. */
+bool core_alu_quick(Machine *machine, Strand *strand, const IrInsn *insn);
 MachineStep core_alu(Machine *machine, Strand *strand, const IrInsn *insn);
 MachineStep core_memory_op(Machine *machine, Strand *strand, const IrInsn *insn);
 MachineStep core_warp_op(Machine *machine, Strand *strand, const IrInsn *insn);
@@ -273,6 +275,11 @@ const IrLeaf *core_int_leaf(const IrKernel *kernel, uint64_t offset);
 void core_find_granules(MachineSession *session);
 /* Tensor maps by the address of the parameter or memory that holds them. */
 void core_collect_maps(MachineSession *session);
+
+/* ---- fuse.c ---- */
+/* The kernel, or a copy in which stores of neighbouring words are one; indices stay what they were.
+ */
+const IrKernel *core_fuse_stores(KcArena *arena, const IrKernel *kernel);
 
 /* ---- run.c ---- */
 int64_t core_clock_us(void);

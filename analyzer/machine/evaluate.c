@@ -166,3 +166,102 @@ bool alu_evaluate(const IrInsn *insn, const AluOperands *o, uint64_t *out) {
   default: return unary(insn, x[0], out);
   }
 }
+
+/* ---- with operands that may be unknown ---- */
+
+/* What is known although an operand is not: x & 0, x * 0, p | true, x - x. */
+static bool absorbs(const IrInsn *insn, const AluOperands *o, uint32_t known, uint64_t *out) {
+  bool zero = ((known & 1) && o->x[0] == 0) || ((known & 2) && o->x[1] == 0);
+  bool same = (known & 3) == 0 && o->x[0] == o->x[1] && o->x[0] != 0;
+  *out = 0;
+  if (insn->op == IR_band || insn->op == IR_mul || insn->op == IR_mulwide) return zero;
+  if (insn->op == IR_sub || insn->op == IR_bxor) return same;
+  if (insn->op == IR_bor && insn->type.cls == IR_CLASS_PRED) {
+    *out = 1;
+    return ((known & 1) && (o->x[0] & 1)) || ((known & 2) && (o->x[1] & 1));
+  }
+  return false;
+}
+
+/* The name of an unknown result. Predicates: the low bit is the polarity, so that a condition and
+ * its complement are one question. */
+static uint64_t name_result(const IrInsn *insn, const AluOperands *o, int count, uint32_t known) {
+  bool predicate = insn->type.cls == IR_CLASS_PRED;
+  if (predicate && insn->op == IR_bnot) return o->x[0] ^ 1;
+  if (predicate && count == 2 && known && known != 3) {
+    uint64_t unknown = known & 1 ? o->x[1] : o->x[0];
+    bool other = (known & 1 ? o->x[0] : o->x[1]) & 1;
+    if (insn->op == IR_band || insn->op == IR_bor) return unknown;
+    if (insn->op == IR_bxor) return unknown ^ (uint64_t)other;
+  }
+  if (count == 2 && (known & 2) && o->x[1] == 0 &&
+      (insn->op == IR_add || insn->op == IR_sub || insn->op == IR_bor || insn->op == IR_shl ||
+       insn->op == IR_shr))
+    return o->x[0];
+  uint64_t name = core_hash((uint64_t)insn->op << 8 | insn->sub, (uint64_t)count);
+  for (int i = 0; i < count; i++)
+    name = core_hash(name, o->x[i]);
+  return name & ~UINT64_C(1);
+}
+
+IrType alu_operand_type(const IrInsn *insn, int index) {
+  bool wide = insn->op == IR_mulwide || insn->op == IR_madwide;
+  if (wide && index < 2) return insn->type2;
+  bool amount = (insn->op == IR_shl || insn->op == IR_shr || insn->op == IR_bfe) && index >= 1;
+  if (amount || (insn->op == IR_bfi && index >= 2) || insn->op == IR_lop3 || insn->op == IR_prmt)
+    return IR_TYPE_U(8);
+  return insn->type;
+}
+
+static IrType result_type(const IrInsn *insn) {
+  switch (insn->op) {
+  case IR_popc:
+  case IR_clz:
+  case IR_ffs:
+  case IR_bfind: return IR_TYPE_U(8);
+  default: return insn->type;
+  }
+}
+
+bool alu_lane(const IrInsn *insn, AluOperands *o, int count, uint32_t known, const IrType *types,
+              uint64_t *out) {
+  uint32_t all = (1u << count) - 1;
+  for (int i = 0; i < count; i++)
+    if (known >> i & 1) o->x[i] = core_extend(o->x[i], types[i]);
+  if (known == all) {
+    if (alu_evaluate(insn, o, out)) {
+      *out = core_extend(*out, result_type(insn));
+      return true;
+    }
+  } else if (absorbs(insn, o, known, out)) {
+    return true;
+  }
+  *out = name_result(insn, o, count, known);
+  return false;
+}
+
+bool alu_predicate(const IrInsn *insn, uint64_t p, bool p_known, uint64_t q, bool q_known,
+                   uint64_t *out) {
+  bool real = insn->type.cls == IR_CLASS_FLOAT;
+  bool both = !real && p_known && q_known;
+  bool same = !real && !p_known && !q_known && p == q && p != 0;
+  if (both || same) {
+    p = both ? core_extend(p, insn->type) : 0;
+    q = both ? core_extend(q, insn->type) : 0;
+    *out = alu_compare((IrCompare)insn->sub, insn->type, p, q);
+    return true;
+  }
+  /* ne is eq turned round, ge is lt, gt is le */
+  bool turned = insn->sub == IR_CMP_ne || insn->sub == IR_CMP_ge || insn->sub == IR_CMP_gt;
+  uint64_t base = insn->sub == IR_CMP_eq || insn->sub == IR_CMP_ne   ? 1
+                  : insn->sub == IR_CMP_lt || insn->sub == IR_CMP_ge ? 2
+                                                                     : 3;
+  *out = (core_hash(core_hash(base, p), q) & ~UINT64_C(1)) | (uint64_t)turned;
+  return false;
+}
+
+uint64_t alu_convert(const IrInsn *insn, uint64_t x) {
+  x = core_extend(x, insn->type2);
+  if (insn->type.cls == IR_CLASS_PRED) return x != 0;
+  return core_extend(x, insn->type);
+}

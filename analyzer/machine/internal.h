@@ -240,7 +240,27 @@ typedef struct MachineAddress {
 
 /* What a number means as an address of an operand whose instruction names `space` (GENERIC when it
  * names none): shared operands may hold 32-bit window addresses. */
-MachineAddress machine_address(const Machine *machine, uint64_t value, IrSpace space);
+static inline MachineAddress machine_address(const Machine *machine, uint64_t value,
+                                             IrSpace space) {
+  (void)machine;
+  if (space == IR_SPACE_SHARED || space == IR_SPACE_SHARED_CLUSTER) {
+    if (value >= IR_SHARED_BASE && value < IR_SHARED_END) value -= IR_SHARED_BASE;
+    if (value >> 32) return (MachineAddress){IR_SPACE_NONE, 0, value};
+    return (MachineAddress){IR_SPACE_SHARED, (int)(value >> 24), value & 0xffffff};
+  }
+  if (value >= IR_SHARED_BASE && value < IR_SHARED_END) {
+    value -= IR_SHARED_BASE;
+    return (MachineAddress){IR_SPACE_SHARED, (int)(value >> 24), value & 0xffffff};
+  }
+  if (value >= IR_LOCAL_BASE && value < IR_LOCAL_END)
+    return (MachineAddress){IR_SPACE_LOCAL, 0, value};
+  if (value >= IR_PARAM_BASE && value < IR_LOCAL_BASE)
+    return (MachineAddress){IR_SPACE_PARAM, 0, value};
+  if (space == IR_SPACE_PARAM && value < IR_PARAM_BASE)
+    return (MachineAddress){IR_SPACE_PARAM, 0, value + IR_PARAM_BASE};
+  if (value < IR_PARAM_BASE) return (MachineAddress){IR_SPACE_NONE, 0, value};
+  return (MachineAddress){IR_SPACE_GLOBAL, 0, value};
+}
 /* False for a number that stands below all pointers of a kernel that has pointer parameters: the
  * kernel made it of an integer that it read from an array whose contents were chosen. */
 bool machine_is_global_address(const Machine *machine, uint64_t value);

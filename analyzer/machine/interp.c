@@ -288,6 +288,13 @@ bool core_decide(Machine *machine, uint64_t name, const IrInsn *insn) {
 /* Splits the active lanes by the guard. */
 static void guard_lanes(Machine *machine, Strand *strand, const IrInsn *insn, uint32_t *yes,
                         uint32_t *unknown, uint64_t *name) {
+  const MachineReg *reg = &strand->warp->regs[insn->guard];
+  if (!reg->lanes && !reg->watched && (reg->known & strand->mask) == strand->mask) {
+    *yes = (reg->scalar & 1) != insn->guard_negated ? strand->mask : 0;
+    *unknown = 0;
+    *name = 0;
+    return;
+  }
   IrOperand guard = {.kind = IR_OPD_REG, .id = insn->guard, .negated = insn->guard_negated};
   Value v = machine_read(machine, strand, &guard);
   *yes = 0;
@@ -440,7 +447,8 @@ static MachineStep dispatch(Machine *machine, Strand *strand, const IrInsn *insn
   case IR_trap: return trap(machine, insn);
   case IR_havoc: core_havoc_insn(machine, strand, insn); return MACHINE_NEXT;
   case IR_nop: return MACHINE_NEXT;
-  default: return core_alu(machine, strand, insn);
+  default:
+    return core_alu_quick(machine, strand, insn) ? MACHINE_NEXT : core_alu(machine, strand, insn);
   }
 }
 

@@ -7,77 +7,6 @@
 
 #include <string.h>
 
-/* What is known although an operand is not: x & 0, x * 0, p | true, x - x. */
-static bool absorbs(const IrInsn *insn, const AluOperands *o, uint32_t known, uint64_t *out) {
-  bool zero = ((known & 1) && o->x[0] == 0) || ((known & 2) && o->x[1] == 0);
-  bool same = (known & 3) == 0 && o->x[0] == o->x[1] && o->x[0] != 0;
-  *out = 0;
-  if (insn->op == IR_band || insn->op == IR_mul || insn->op == IR_mulwide) return zero;
-  if (insn->op == IR_sub || insn->op == IR_bxor) return same;
-  if (insn->op == IR_bor && insn->type.cls == IR_CLASS_PRED) {
-    *out = 1;
-    return ((known & 1) && (o->x[0] & 1)) || ((known & 2) && (o->x[1] & 1));
-  }
-  return false;
-}
-
-/* The name of an unknown result. Predicates: the low bit is the polarity, so that a condition and
- * its complement are one question. */
-static uint64_t name_result(const IrInsn *insn, const AluOperands *o, int count, uint32_t known) {
-  bool predicate = insn->type.cls == IR_CLASS_PRED;
-  if (predicate && insn->op == IR_bnot) return o->x[0] ^ 1;
-  if (predicate && count == 2 && known && known != 3) {
-    uint64_t unknown = known & 1 ? o->x[1] : o->x[0];
-    bool other = (known & 1 ? o->x[0] : o->x[1]) & 1;
-    if (insn->op == IR_band || insn->op == IR_bor) return unknown;
-    if (insn->op == IR_bxor) return unknown ^ (uint64_t)other;
-  }
-  if (count == 2 && (known & 2) && o->x[1] == 0 &&
-      (insn->op == IR_add || insn->op == IR_sub || insn->op == IR_bor || insn->op == IR_shl ||
-       insn->op == IR_shr))
-    return o->x[0];
-  uint64_t name = core_hash((uint64_t)insn->op << 8 | insn->sub, (uint64_t)count);
-  for (int i = 0; i < count; i++)
-    name = core_hash(name, o->x[i]);
-  return name & ~UINT64_C(1);
-}
-
-static IrType operand_type(const IrInsn *insn, int index) {
-  bool wide = insn->op == IR_mulwide || insn->op == IR_madwide;
-  if (wide && index < 2) return insn->type2;
-  bool amount = (insn->op == IR_shl || insn->op == IR_shr || insn->op == IR_bfe) && index >= 1;
-  if (amount || (insn->op == IR_bfi && index >= 2) || insn->op == IR_lop3 || insn->op == IR_prmt)
-    return IR_TYPE_U(8);
-  return insn->type;
-}
-
-static IrType result_type(const IrInsn *insn) {
-  switch (insn->op) {
-  case IR_popc:
-  case IR_clz:
-  case IR_ffs:
-  case IR_bfind: return IR_TYPE_U(8);
-  default: return insn->type;
-  }
-}
-
-static bool lane_result(const IrInsn *insn, AluOperands *o, int count, uint32_t known,
-                        const IrType *types, uint64_t *out) {
-  uint32_t all = (1u << count) - 1;
-  for (int i = 0; i < count; i++)
-    if (known >> i & 1) o->x[i] = core_extend(o->x[i], types[i]);
-  if (known == all) {
-    if (alu_evaluate(insn, o, out)) {
-      *out = core_extend(*out, result_type(insn));
-      return true;
-    }
-  } else if (absorbs(insn, o, known, out)) {
-    return true;
-  }
-  *out = name_result(insn, o, count, known);
-  return false;
-}
-
 /* All 32 lanes at once, for the ops that address arithmetic is made of. Lanes outside the strand
  * compute garbage that nobody reads. Returns false when the op is none of them. */
 static bool evaluate_lanes(const IrInsn *insn, uint64_t (*x)[32], uint64_t *restrict out) {
@@ -181,7 +110,7 @@ static void general(Machine *machine, Strand *strand, const IrInsn *insn) {
   uint32_t all_known = MACHINE_ALL_LANES;
   for (int i = 0; i < count; i++) {
     v[i] = machine_read(machine, strand, &insn->args[i + 1]);
-    types[i] = operand_type(insn, i);
+    types[i] = alu_operand_type(insn, i);
     uniform &= v[i].uniform;
     all_known &= v[i].known;
     uint32_t here = v[i].known & strand->active;
@@ -195,7 +124,7 @@ static void general(Machine *machine, Strand *strand, const IrInsn *insn) {
       o.x[i] = v[i].scalar;
       known |= (uint32_t)((v[i].known & strand->active) != 0) << i;
     }
-    bool ok = lane_result(insn, &o, count, known, types, &out);
+    bool ok = alu_lane(insn, &o, count, known, types, &out);
     Value r = {.known = ok ? MACHINE_ALL_LANES : 0, .uniform = true, .scalar = out};
     machine_write(machine, strand, &insn->args[0], r, strand->active);
     return;
@@ -211,7 +140,7 @@ static void general(Machine *machine, Strand *strand, const IrInsn *insn) {
       o.x[i] = value_raw(v[i], (int)lane);
       known |= (v[i].known >> lane & 1) << i;
     }
-    if (lane_result(insn, &o, count, known, types, &lanes[lane])) result_known |= 1u << lane;
+    if (alu_lane(insn, &o, count, known, types, &lanes[lane])) result_known |= 1u << lane;
   }
   Value r = {.known = result_known, .lanes = lanes};
   machine_write(machine, strand, &insn->args[0], r, strand->active);
@@ -234,12 +163,6 @@ static void set_predicate(Machine *machine, Strand *strand, const IrInsn *insn) 
   bool two = insn->nargs >= 4;
   const IrOperand *a = &insn->args[two ? 2 : 1], *b = &insn->args[two ? 3 : 2];
   Value x = machine_read(machine, strand, a), y = machine_read(machine, strand, b);
-  bool real = insn->type.cls == IR_CLASS_FLOAT;
-  /* ne is eq turned round, ge is lt, gt is le */
-  bool turned = insn->sub == IR_CMP_ne || insn->sub == IR_CMP_ge || insn->sub == IR_CMP_gt;
-  uint64_t base = insn->sub == IR_CMP_eq || insn->sub == IR_CMP_ne   ? 1
-                  : insn->sub == IR_CMP_lt || insn->sub == IR_CMP_ge ? 2
-                                                                     : 3;
   uint64_t *out = core_scratch(machine), *complement = core_scratch(machine);
   uint32_t known = 0;
   uint32_t active = strand->active, first = (uint32_t)__builtin_ctz(active);
@@ -248,16 +171,8 @@ static void set_predicate(Machine *machine, Strand *strand, const IrInsn *insn) 
                  (here_y == 0 || here_y == active);
   FOR_LANES(lane, uniform ? 1u << first : active) {
     uint64_t p = value_raw(x, (int)lane), q = value_raw(y, (int)lane);
-    bool both = !real && (x.known & y.known) >> lane & 1;
-    bool same = !real && !((x.known | y.known) >> lane & 1) && p == q && p != 0;
-    if (both || same) {
-      p = both ? core_extend(p, insn->type) : 0;
-      q = both ? core_extend(q, insn->type) : 0;
-      out[lane] = alu_compare((IrCompare)insn->sub, insn->type, p, q);
-      known |= 1u << lane;
-    } else {
-      out[lane] = (core_hash(core_hash(base, p), q) & ~UINT64_C(1)) | (uint64_t)turned;
-    }
+    bool p_known = x.known >> lane & 1, q_known = y.known >> lane & 1;
+    known |= (uint32_t)alu_predicate(insn, p, p_known, q, q_known, &out[lane]) << lane;
     complement[lane] = out[lane] ^ 1;
   }
   Value r = {.known = known, .lanes = out}, c = {.known = known, .lanes = complement};
@@ -321,10 +236,7 @@ static Value each(Machine *machine, Strand *strand, Value v, bool keep, uint64_t
 }
 
 static uint64_t convert_one(uint64_t x, const void *user) {
-  const IrInsn *insn = user;
-  x = core_extend(x, insn->type2);
-  if (insn->type.cls == IR_CLASS_PRED) return x != 0;
-  return core_extend(x, insn->type);
+  return alu_convert(user, x);
 }
 
 static void convert(Machine *machine, Strand *strand, const IrInsn *insn) {

@@ -7,27 +7,6 @@
 
 #include <string.h>
 
-MachineAddress machine_address(const Machine *machine, uint64_t value, IrSpace space) {
-  (void)machine;
-  if (space == IR_SPACE_SHARED || space == IR_SPACE_SHARED_CLUSTER) {
-    if (value >= IR_SHARED_BASE && value < IR_SHARED_END) value -= IR_SHARED_BASE;
-    if (value >> 32) return (MachineAddress){IR_SPACE_NONE, 0, value};
-    return (MachineAddress){IR_SPACE_SHARED, (int)(value >> 24), value & 0xffffff};
-  }
-  if (value >= IR_SHARED_BASE && value < IR_SHARED_END) {
-    value -= IR_SHARED_BASE;
-    return (MachineAddress){IR_SPACE_SHARED, (int)(value >> 24), value & 0xffffff};
-  }
-  if (value >= IR_LOCAL_BASE && value < IR_LOCAL_END)
-    return (MachineAddress){IR_SPACE_LOCAL, 0, value};
-  if (value >= IR_PARAM_BASE && value < IR_LOCAL_BASE)
-    return (MachineAddress){IR_SPACE_PARAM, 0, value};
-  if (space == IR_SPACE_PARAM && value < IR_PARAM_BASE)
-    return (MachineAddress){IR_SPACE_PARAM, 0, value + IR_PARAM_BASE};
-  if (value < IR_PARAM_BASE) return (MachineAddress){IR_SPACE_NONE, 0, value};
-  return (MachineAddress){IR_SPACE_GLOBAL, 0, value};
-}
-
 bool machine_is_global_address(const Machine *machine, uint64_t value) {
   return value >= IR_POINTER_BASE || !sample_pointer_leaf(machine->session->kernel, 0);
 }
@@ -67,19 +46,49 @@ bool machine_shared_load(const Machine *machine, int rank, uint64_t offset, int 
   return shared_read(machine, rank, offset, width, out);
 }
 
+/* Replaces the low `width` bytes at `to`; whether that changed any. */
+static inline bool put_bytes(uint8_t *to, int width, uint64_t value) {
+  uint64_t old = 0;
+  switch (width) {
+  case 2: {
+    uint16_t v = (uint16_t)value, o;
+    memcpy(&o, to, 2);
+    memcpy(to, &v, 2);
+    return o != v;
+  }
+  case 4: {
+    uint32_t v = (uint32_t)value, o;
+    memcpy(&o, to, 4);
+    memcpy(to, &v, 4);
+    return o != v;
+  }
+  case 8:
+    memcpy(&old, to, 8);
+    memcpy(to, &value, 8);
+    return old != value;
+  default: {
+    bool changed = memcmp(to, &value, (size_t)width) != 0;
+    memcpy(to, &value, (size_t)width);
+    return changed;
+  }
+  }
+}
+
 void machine_shared_store(Machine *machine, int rank, uint64_t offset, int width, bool known,
                           uint64_t value) {
   core_reach(machine, offset + (uint64_t)width);
   if (!shared_range(machine, rank, offset, (uint64_t)width)) return;
   Cta *cta = &machine->ctas[rank];
-  if (memcmp(cta->shared + offset, &value, (size_t)width) != 0) core_run(machine)->effects++;
-  memcpy(cta->shared + offset, &value, (size_t)width);
-  for (uint64_t i = offset; i < offset + (uint64_t)width; i++) {
-    uint8_t bit = (uint8_t)(1u << (i & 7));
-    if (known)
-      cta->shared_known[i >> 3] |= bit;
-    else
-      cta->shared_known[i >> 3] &= (uint8_t)~bit;
+  if (put_bytes(cta->shared + offset, width, value)) core_run(machine)->effects++;
+  /* The known bits of up to eight bytes lie in two neighbours; the array is padded. */
+  uint8_t *bits = &cta->shared_known[offset >> 3];
+  unsigned mask = ((1u << width) - 1) << (offset & 7);
+  if (known) {
+    bits[0] |= (uint8_t)mask;
+    bits[1] |= (uint8_t)(mask >> 8);
+  } else {
+    bits[0] &= (uint8_t)~mask;
+    bits[1] &= (uint8_t) ~(mask >> 8);
   }
 }
 

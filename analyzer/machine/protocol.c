@@ -254,6 +254,32 @@ static void relaxed_read(Machine *machine, Strand *strand, const IrInsn *insn,
   ws->relaxed_wait = NULL;
 }
 
+/* Whether no two of the lanes name the same address. */
+static bool all_differ(const Value *address, uint32_t lanes) {
+  enum { SLOTS = 1024 };
+  uint64_t seen[SLOTS / 64] = {0};
+  FOR_LANES(lane, lanes) {
+    uint64_t at = address->lanes[lane];
+    uint64_t slot = (at ^ at >> 2 ^ at >> 9) % SLOTS, bit = UINT64_C(1) << slot % 64;
+    if (seen[slot / 64] & bit) return false;
+    seen[slot / 64] |= bit;
+  }
+  return true;
+}
+
+/* What else follows from the access of `lanes` to one place. */
+static void note_place(Machine *machine, Strand *strand, const MachineAccess *access,
+                       const Access *record, uint32_t lanes, uint64_t at) {
+  const IrInsn *insn = record->insn;
+  int rank = (int)(at >> 24);
+  uint32_t offset = (uint32_t)(at & 0xffffff);
+  if (rank >= machine->cluster_size) return;
+  if (record->write) mbarrier_overwritten(machine, strand, insn, rank, offset, access->bytes);
+  if (rank == strand->warp->cta->rank) return;
+  finish_remote(machine, strand, lanes, rank, insn, false, record->write);
+  if (record->write) warp_state(strand->warp)->narrow_stores |= UINT32_C(1) << rank;
+}
+
 static void touch_shared(Machine *machine, Strand *strand, const IrInsn *insn,
                          const MachineAccess *access) {
   bool write = access->kind != MACHINE_READ;
@@ -267,17 +293,18 @@ static void touch_shared(Machine *machine, Strand *strand, const IrInsn *insn,
   uint64_t at;
   bool known;
   bool spread = !access->address.uniform;
+  if (spread && (left & ~access->address.known) == 0 && all_differ(&access->address, left)) {
+    race_touch_lanes(races, strand, record, left, access->address.lanes, access->bytes);
+    FOR_LANES(lane, left)
+    note_place(machine, strand, access, record, 1u << lane, access->address.lanes[lane]);
+    return;
+  }
   while (protocol_next(&access->address, &left, &lanes, &at, &known)) {
-    if (!known) continue;
-    int rank = (int)(at >> 24);
-    uint32_t offset = (uint32_t)(at & 0xffffff);
-    if (rank >= machine->cluster_size) continue;
     int lane = spread && (lanes & (lanes - 1)) == 0 ? first_lane(lanes) : -1;
-    race_touch(races, strand, record, lane, rank, offset, access->bytes);
-    if (write) mbarrier_overwritten(machine, strand, insn, rank, offset, access->bytes);
-    if (rank == strand->warp->cta->rank) continue;
-    finish_remote(machine, strand, lanes, rank, insn, false, write);
-    if (write) warp_state(strand->warp)->narrow_stores |= UINT32_C(1) << rank;
+    if (!known) continue;
+    race_touch(races, strand, record, lane, (int)(at >> 24), (uint32_t)(at & 0xffffff),
+               access->bytes);
+    note_place(machine, strand, access, record, lanes, at);
   }
 }
 

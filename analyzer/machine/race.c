@@ -246,6 +246,7 @@ typedef struct Touch {
   int lane;
   uint32_t observers;          /* lanes of the strand that execute it */
   Ref known_write, known_read; /* last references found to be in order */
+  uint32_t over[2];            /* 1 + accesses that all who execute this one know to be over */
 } Touch;
 
 static bool is_async_reader(AccessActor actor) {
@@ -258,7 +259,9 @@ static bool is_generic(AccessActor actor) {
 }
 
 /* Whether the observers know that `before` is over. */
-static bool is_over(const Touch *touch, Ref before) {
+static bool is_over(Touch *touch, Ref before) {
+  uint32_t id = before >> 6;
+  if (id == touch->over[0] || id == touch->over[1]) return true;
   const Access *a = ref_access(touch->races, before);
   int lane = ref_lane(before);
   uint32_t lanes = lane < 0 ? a->lanes : UINT32_C(1) << lane;
@@ -271,6 +274,13 @@ static bool is_over(const Touch *touch, Ref before) {
   if (a->actor == touch->access->actor && a->agent == touch->access->agent &&
       a->agent != clocks->agent && a->actor == ACTOR_CP_ASYNC && lanes == touch->observers)
     return true; /* a thread's own copies to the same place */
+  /* Mostly all of one is over for all of the other: that need not be asked again lane by lane. */
+  if (lanes_know(touch->races->clocks, clocks, touch->access->issuers | touch->observers, a->agent,
+                 a->lanes | lanes, a->time)) {
+    touch->over[1] = touch->over[0];
+    touch->over[0] = id;
+    return true;
+  }
   return lanes_know(touch->races->clocks, clocks, touch->observers, a->agent, lanes, a->time);
 }
 
@@ -385,25 +395,41 @@ static void touch_page(Touch *touch, Page *page, int rank, uint32_t offset, uint
   page->whole = (Cell){.write = touch->ref, .wmask = 15};
 }
 
+static void touch_range(Touch *touch, int rank, uint32_t offset, uint32_t bytes) {
+  RaceHistory *races = touch->races;
+  uint32_t limit = races->npages * PAGE_BYTES;
+  if (rank < 0 || rank >= races->ctas || offset >= limit) return;
+  if (bytes > limit - offset) bytes = limit - offset;
+  uint32_t end = offset + bytes;
+  while (offset < end) {
+    Page *page = &races->pages[(size_t)rank * races->npages + offset / PAGE_BYTES];
+    uint32_t page_end = (offset / PAGE_BYTES + 1) * PAGE_BYTES;
+    uint32_t stop = end < page_end ? end : page_end;
+    touch_page(touch, page, rank, offset, stop);
+    offset = stop;
+  }
+}
+
 void race_touch(RaceHistory *races, Strand *strand, const Access *access, int lane, int rank,
                 uint32_t offset, uint32_t bytes) {
-  if (rank < 0 || rank >= races->ctas || !bytes) return;
-  uint32_t limit = races->npages * PAGE_BYTES;
-  if (offset >= limit) return;
-  if (bytes > limit - offset) bytes = limit - offset;
   Touch touch = {.races = races,
                  .strand = strand,
                  .access = access,
                  .ref = make_ref(access->id, lane),
                  .lane = lane,
                  .observers = lane >= 0 ? UINT32_C(1) << lane : access->issuers};
-  uint32_t end = offset + bytes;
-  while (offset < end) {
-    Page *page = &races->pages[(size_t)rank * races->npages + offset / PAGE_BYTES];
-    uint32_t page_end = (offset / PAGE_BYTES + 1) * PAGE_BYTES,
-             stop = end < page_end ? end : page_end;
-    touch_page(&touch, page, rank, offset, stop);
-    offset = stop;
+  touch_range(&touch, rank, offset, bytes);
+}
+
+void race_touch_lanes(RaceHistory *races, Strand *strand, const Access *access, uint32_t lanes,
+                      const uint64_t places[32], uint32_t bytes) {
+  Touch touch = {.races = races, .strand = strand, .access = access};
+  FOR_LANES(lane, lanes) {
+    touch.ref = make_ref(access->id, (int)lane);
+    touch.lane = (int)lane;
+    touch.observers = UINT32_C(1) << lane;
+    touch.known_write = touch.known_read = 0;
+    touch_range(&touch, (int)(places[lane] >> 24), (uint32_t)(places[lane] & 0xffffff), bytes);
   }
 }
 

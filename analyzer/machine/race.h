@@ -71,6 +71,9 @@ Access *race_access(RaceHistory *races, const Access *access);
  * Races go to cause_race. */
 void race_touch(RaceHistory *races, Strand *strand, const Access *access, int lane, int rank,
                 uint32_t offset, uint32_t bytes);
+/* The same for the part of each lane of `lanes`, all in one go; `places`: rank << 24 | offset. */
+void race_touch_lanes(RaceHistory *races, Strand *strand, const Access *access, uint32_t lanes,
+                      const uint64_t places[32], uint32_t bytes);
 /* The last write of a byte, or NULL. */
 const Access *race_last_write(const RaceHistory *races, int rank, uint32_t offset);
 

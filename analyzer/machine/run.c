@@ -199,7 +199,7 @@ void core_session_init(MachineSession *session, KcArena *arena, const IrProgram 
   CoreSession *core = KC_NEW(arena, CoreSession);
   *session = (MachineSession){.arena = arena,
                               .program = program,
-                              .kernel = kernel,
+                              .kernel = core_fuse_stores(arena, kernel),
                               .host = host,
                               .core = core,
                               .options = normal_options(arena, options),

@@ -1,7 +1,7 @@
 /* machine_bench [--repeat N] [ARCH FILE]...
  *
  * What the machine alone costs: each file is parsed and lowered once, then every kernel of it is
- * run N times (5). A line a kernel: the median time of a run over all inputs and schedules, the
+ * run N times (5). A line a kernel: the median and the best time over all inputs and schedules, the
  * steps, the steps a second and the memory that the machine reports. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,8 +39,8 @@ static void measure(const IrProgram *program, const IrKernel *kernel, const Mach
   qsort(times, (size_t)repeat, sizeof *times, by_time);
   int64_t median = times[repeat / 2];
   g_autofree char *base = g_path_get_basename(file);
-  printf("%-26s %-24.24s %8.1f ms  %8llu steps  %6.2f million/s  %6.1f MB%s\n", base,
-         kernel->instantiation, (double)median / 1e3, (unsigned long long)steps,
+  printf("%-26s %-24.24s %8.1f ms (best %.1f)  %8llu steps  %6.2f million/s  %6.1f MB%s\n", base,
+         kernel->instantiation, (double)median / 1e3, (double)times[0] / 1e3, (unsigned long long)steps,
          median > 0 ? (double)steps / (double)median : 0.0, (double)memory / 1048576.0,
          complete ? "" : "  (not complete)");
 }
