@@ -171,7 +171,7 @@ void core_access(Machine *machine, Strand *strand, const IrInsn *insn, MachineAc
     access.lanes = lanes;
     if (at.space == IR_SPACE_SHARED) {
       core_reach(machine, at.offset + bytes);
-      core_run(machine)->shared_sum += core_hash(at.offset, (uint64_t)kind << 32 | lanes);
+      strand->warp->shared_sum += core_hash(at.offset, (uint64_t)kind << 32 | lanes);
     }
     access.address =
         value_known(at.space == IR_SPACE_SHARED ? (uint64_t)at.rank << 24 | at.offset : at.offset);
@@ -180,7 +180,7 @@ void core_access(Machine *machine, Strand *strand, const IrInsn *insn, MachineAc
   }
   Split split = {.shared = 0};
   split_access(machine, address, space, lanes, &split);
-  if (split.unknown) core_run(machine)->shared_sum += machine->step;
+  if (split.unknown) strand->warp->shared_sum += machine->step;
   if (split.shared) {
     uint64_t end = 0;
     FOR_LANES(lane, split.shared) {

@@ -48,6 +48,16 @@ typedef struct CoreDecision {
   const IrInsn *insn;
 } CoreDecision;
 
+typedef struct CoreRunRecord { /* a run that ended and found nothing, for repeat.c */
+  const MachineSample *sample;
+  MachineSchedule schedule;
+  bool diverged;       /* lanes of some warp parted */
+  uint64_t specials;   /* special registers that were read, a bit each */
+  uint8_t *param_read; /* by byte of parameter space */
+  int64_t phases, generations;
+  int barriers;
+} CoreRunRecord;
+
 typedef struct CoreSpare { /* memory of a run that is over, for the next one */
   KcArena *arena;
   void *regs;
@@ -84,6 +94,7 @@ typedef struct CoreSession {
   int64_t *granules;             /* by leaf number: what an integer counts (granule.c) */
   const struct Origins *origins; /* origin.c; NULL for host code */
   CoreSpare spare;
+  KC_VEC(CoreRunRecord) runs;
   GHashTable *maps; /* tensor map address -> MachineTensorMap (inputs.c) */
 } CoreSession;
 
@@ -118,9 +129,7 @@ typedef struct CoreRun {
   CoreAsync *late;
   size_t late_count, late_capacity;
   uint64_t fresh;
-  uint64_t shared_sum; /* sum over the accesses to shared memory: place and kind */
-  uint64_t local_sum;  /* sum over the stores to computed local addresses: place and value */
-  uint64_t effects;    /* changes that others can see: stores, events, exits */
+  uint64_t effects; /* changes that others can see: stores, events, exits */
   bool lag_release;
   KC_VEC(MachineCheck) violation_check; /* by violation of the run */
   GHashTable *reported;
@@ -129,6 +138,8 @@ typedef struct CoreRun {
   const char *cut_reason;
   uint64_t clock;
   uint8_t *param_read; /* by byte of parameter space */
+  uint64_t specials;   /* special registers that were read, a bit each */
+  bool diverged;       /* a strand was split */
   bool pattern_read;   /* an element of an integer array, which the machine made up */
   GString *dump;       /* --dump events */
   void *host;          /* host.c: what a host run recorded */
@@ -215,6 +226,17 @@ MachineStep core_exit(Machine *machine, Strand *strand, uint32_t lanes);
 int core_destinations(const IrInsn *insn);
 /* Whether an operand (of an event, too) is a destination. */
 bool core_operand_is_written(const IrInsn *insn, int index);
+/* An access to a computed local address, for loops.c. */
+typedef struct CoreLocalAccess {
+  int32_t pc;     /* -1: lanes on their own, or values that differ: it can't be repeated */
+  uint32_t lanes; /* that all go to one address */
+  uint64_t address;
+  uint64_t value; /* stored */
+  uint64_t delta; /* kept by loops.c: to the same access one round before */
+  uint8_t bytes;
+  bool store, known; /* known: the value */
+} CoreLocalAccess;
+void core_loop_local(Strand *strand, const CoreLocalAccess *access);
 /* The strand is about to jump back from its pc (a branch). */
 void core_loop_back(Machine *machine, Strand *strand);
 void core_havoc_insn(Machine *machine, Strand *strand, const IrInsn *insn);
@@ -280,6 +302,13 @@ void core_collect_maps(MachineSession *session);
 /* The kernel, or a copy in which stores of neighbouring words are one; indices stay what they were.
  */
 const IrKernel *core_fuse_stores(KcArena *arena, const IrKernel *kernel);
+
+/* ---- repeat.c ---- */
+/* Remembers what a run that is over read and how it went. */
+void core_note_run(Machine *machine);
+/* An earlier run that a run of these inputs would only repeat, or NULL. */
+const CoreRunRecord *core_known_run(const MachineSession *session, const MachineSample *sample,
+                                    MachineSchedule schedule);
 
 /* ---- run.c ---- */
 int64_t core_clock_us(void);

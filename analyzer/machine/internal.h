@@ -146,9 +146,12 @@ struct Warp {
   uint32_t alive; /* lanes that have not exited */
   Strand *strands[32];
   int nstrands;
-  MachineReg *regs; /* session->nregs of them */
-  void *core;       /* private to the core */
-  void *loops;      /* private to the core */
+  MachineReg *regs;    /* session->nregs of them */
+  void *core;          /* private to the core */
+  void *loops;         /* private to the core, like the next three: */
+  uint64_t effects;    /* changes that others can see, by this warp */
+  uint64_t shared_sum; /* sum over its accesses to shared memory: place and kind */
+  uint64_t local_sum;  /* sum over its stores to computed local addresses: place and value */
   void *protocol;
 };
 

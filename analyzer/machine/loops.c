@@ -1,7 +1,8 @@
-/* Element loops without events whose rounds touch the same shared memory and leave the same in
- * arrays of locals (an epilogue that stores one element after the other) are gone through a few
- * times at their start and their end; what lies between is computed: every register that one
- * iteration hands to the next must have grown by the same amount twice, or be unknown. */
+/* Element loops without events whose rounds touch the same shared memory (an epilogue that stores
+ * one element after the other) are gone through a few times at their start and their end; what lies
+ * between is computed: every register that one iteration hands to the next must have grown by the
+ * same amount twice, or be unknown, and what is stored to arrays of locals must be the same value,
+ * or unknown, at addresses that grow like that. */
 #include "machine/core.h"
 
 #include <string.h>
@@ -11,6 +12,8 @@
 #define MAX_TRACKS 12     /* loops of a warp that are followed at a time */
 #define KEPT_ITERATIONS 2 /* run at the end, after the jump */
 #define WORTH_SKIPPING 3
+#define MAX_LOCALS 64 /* accesses to computed local addresses in one round */
+#define LOGGED 256    /* such accesses of a warp that are remembered */
 
 typedef struct LoopExit {
   int32_t compare; /* setp whose result leaves the loop */
@@ -38,8 +41,9 @@ typedef struct LoopTrack {
   int rounds;
   uint64_t used; /* machine step */
   uint64_t effects;
-  uint64_t places, places_round; /* sum of shared accesses and local stores so far, and what the
-                                    last round added */
+  uint64_t shared, shared_round; /* sum of shared accesses so far, and what the last round added */
+  uint64_t local, local_round;   /* the same for stores to computed local addresses */
+  uint64_t accesses, accesses_round; /* to such addresses so far, and in the last round */
   Held held[MAX_CARRIED];
   uint64_t delta[MAX_CARRIED];
 } LoopTrack;
@@ -47,6 +51,8 @@ typedef struct LoopTrack {
 typedef struct {
   LoopTrack items[MAX_TRACKS];
   int count;
+  CoreLocalAccess log[LOGGED]; /* the last ones */
+  uint64_t logged;
 } Tracks;
 
 /* ---- what the code says ---- */
@@ -351,6 +357,67 @@ static void skip(Machine *machine, Strand *strand, const LoopTrack *track, int64
   }
 }
 
+void core_loop_local(Strand *strand, const CoreLocalAccess *access) {
+  Warp *warp = strand->warp;
+  if (access->store)
+    warp->local_sum += core_hash(access->address, access->known ? access->value + 1 : 0);
+  Tracks *tracks = warp->loops;
+  if (!tracks) return;
+  CoreLocalAccess *log = &tracks->log[tracks->logged++ % LOGGED];
+  *log = *access;
+  if (!access->known) log->value = 0;
+}
+
+/* Whether the local accesses of this round repeat those of the last, at addresses that grew by the
+ * same amounts as the round before. */
+static bool locals_repeat(Tracks *tracks, const LoopTrack *track, const Strand *strand) {
+  uint64_t count = tracks->logged - track->accesses;
+  if (count > MAX_LOCALS || count * 2 > tracks->logged ||
+      (track->rounds >= 2 && count != track->accesses_round))
+    return false;
+  bool same = true;
+  for (uint64_t i = 0; i < count; i++) {
+    CoreLocalAccess *now = &tracks->log[(track->accesses + i) % LOGGED];
+    const CoreLocalAccess *before = &tracks->log[(track->accesses + i - count) % LOGGED];
+    now->delta = now->address - before->address;
+    same &= now->pc >= 0 && now->pc == before->pc && now->lanes == strand->mask &&
+            before->lanes == now->lanes && now->bytes == before->bytes &&
+            now->known == before->known && now->value == before->value &&
+            (track->rounds < 2 || now->delta == before->delta);
+  }
+  return same;
+}
+
+static void replay_one(Machine *machine, Strand *strand, const CoreLocalAccess *access,
+                       uint64_t address) {
+  if (!access->store) {
+    int32_t reg = core_find_cell(machine->session, address, access->bytes);
+    if (reg >= 0 && strand->warp->regs[reg].watched)
+      protocol_reg_read(machine, strand, &machine->kernel->insns.items[access->pc], reg);
+    return;
+  }
+  int32_t reg = core_make_cell(machine->session, address, access->bytes);
+  if (reg < 0) return;
+  Value v = access->known ? value_known(access->value) : value_fresh(machine);
+  core_write_reg(machine, strand, reg, v, strand->mask);
+}
+
+/* The local accesses of the rounds that are passed over, which come after the last one. */
+static void replay_locals(Machine *machine, Strand *strand, const Tracks *tracks,
+                          const LoopTrack *track, int64_t rounds) {
+  uint64_t count = track->accesses_round;
+  int32_t pc = strand->pc;
+  for (int64_t k = 1; k <= rounds; k++) {
+    for (uint64_t i = 0; i < count; i++) {
+      const CoreLocalAccess *access = &tracks->log[(tracks->logged - count + i) % LOGGED];
+      if (access->delta == 0) continue;
+      strand->pc = access->pc;
+      replay_one(machine, strand, access, access->address + (uint64_t)k * access->delta);
+    }
+  }
+  strand->pc = pc;
+}
+
 static LoopTrack *track_for(Machine *machine, Strand *strand, const CoreLoop *loop) {
   Warp *warp = strand->warp;
   if (!warp->loops) warp->loops = KC_NEW(machine->arena, Tracks);
@@ -382,10 +449,14 @@ void core_loop_back(Machine *machine, Strand *strand) {
   LoopTrack *track = track_for(machine, strand, loop);
   /* Lanes that have to meet in the loop must pass over the same rounds. */
   if (!loop->eligible || (loop->converges && strand->mask != strand->warp->alive)) return;
-  const CoreRun *run = core_run(machine);
-  bool quiet = track->rounds > 0 && track->mask == strand->mask && track->effects == run->effects;
-  uint64_t places = run->shared_sum + run->local_sum, places_round = places - track->places;
-  bool steady = quiet && (track->rounds < 2 || places_round == track->places_round);
+  Tracks *tracks = strand->warp->loops;
+  const Warp *warp = strand->warp;
+  bool quiet = track->rounds > 0 && track->mask == strand->mask && track->effects == warp->effects;
+  uint64_t shared_round = warp->shared_sum - track->shared;
+  uint64_t local_round = warp->local_sum - track->local;
+  bool moves = quiet && locals_repeat(tracks, track, strand);
+  bool steady = quiet && (track->rounds < 2 || (shared_round == track->shared_round &&
+                                                (moves || local_round == track->local_round)));
   for (int i = 0; i < loop->ncarried; i++) {
     Held now = hold(strand, loop->carried[i]);
     uint64_t grown = 0;
@@ -396,12 +467,17 @@ void core_loop_back(Machine *machine, Strand *strand) {
     track->delta[i] = grown;
   }
   track->rounds = steady ? track->rounds + 1 : 1;
-  track->places = places;
-  track->places_round = places_round;
-  track->effects = run->effects;
+  track->shared = warp->shared_sum;
+  track->shared_round = shared_round;
+  track->local = warp->local_sum;
+  track->local_round = local_round;
+  track->accesses_round = tracks->logged - track->accesses;
+  track->accesses = tracks->logged;
+  track->effects = warp->effects;
   if (track->rounds < 3) return;
   int64_t left = rounds_left(machine, strand, track) - KEPT_ITERATIONS;
   if (left < WORTH_SKIPPING) return;
   skip(machine, strand, track, left);
+  if (moves) replay_locals(machine, strand, tracks, track, left);
   track->rounds = 0;
 }

@@ -275,17 +275,14 @@ bool core_load_lane(Machine *machine, Strand *strand, int lane, MachineAddress a
   return false;
 }
 
-/* loops.c compares what the rounds of a loop leave in local memory. */
-static void sum_local(Machine *machine, uint64_t address, bool known, uint64_t value) {
-  core_run(machine)->local_sum += core_hash(address, known ? value + 1 : 0);
-}
-
 void core_store_lane(Machine *machine, Strand *strand, int lane, MachineAddress at, int bytes,
                      bool known, uint64_t value) {
   if (at.space == IR_SPACE_SHARED) {
     machine_shared_store(machine, at.rank, at.offset, bytes, known, value);
   } else if (at.space == IR_SPACE_LOCAL) {
-    sum_local(machine, at.offset, known, value);
+    core_loop_local(
+        strand, &(CoreLocalAccess){
+                    .pc = -1, .address = at.offset, .value = value, .store = true, .known = known});
     int32_t reg = core_make_cell(machine->session, at.offset, bytes);
     Value v = {.known = known ? MACHINE_ALL_LANES : 0, .uniform = true, .scalar = value};
     if (reg >= 0) core_write_reg(machine, strand, reg, v, 1u << lane);
@@ -301,6 +298,10 @@ Value core_load(Machine *machine, Strand *strand, Value address, IrSpace space, 
     MachineAddress at = machine_address(machine, same, space);
     if (at.space == IR_SPACE_LOCAL) {
       int32_t exact = core_find_cell(machine->session, at.offset, bytes);
+      core_loop_local(strand, &(CoreLocalAccess){.pc = exact >= 0 ? strand->pc : -1,
+                                                 .lanes = lanes,
+                                                 .address = at.offset,
+                                                 .bytes = (uint8_t)bytes});
       if (exact >= 0) {
         const MachineReg *reg = &strand->warp->regs[exact];
         if (reg->watched) tell_of_read(machine, strand, exact);
@@ -313,6 +314,7 @@ Value core_load(Machine *machine, Strand *strand, Value address, IrSpace space, 
   }
   uint64_t *result = core_scratch(machine);
   uint32_t known = 0;
+  bool local = false;
   FOR_LANES(lane, lanes) {
     uint64_t where;
     if (!value_lane(address, (int)lane, &where)) {
@@ -320,9 +322,11 @@ Value core_load(Machine *machine, Strand *strand, Value address, IrSpace space, 
       continue;
     }
     MachineAddress at = machine_address(machine, where, space);
+    local |= at.space == IR_SPACE_LOCAL;
     if (core_load_lane(machine, strand, (int)lane, at, bytes, &out)) known |= 1u << lane;
     result[lane] = out;
   }
+  if (local) core_loop_local(strand, &(CoreLocalAccess){.pc = -1});
   return value_from_lanes(machine, result, known, lanes);
 }
 
@@ -341,7 +345,15 @@ void core_store(Machine *machine, Strand *strand, Value address, IrSpace space, 
   if (value_same(address, lanes, &same)) {
     MachineAddress at = machine_address(machine, same, space);
     if (at.space == IR_SPACE_LOCAL) {
-      sum_local(machine, at.offset, (value.known & lanes) != 0, name_lanes(value, lanes));
+      bool some = (value.known & lanes) != 0, all = (value.known & lanes) == lanes;
+      core_loop_local(strand,
+                      &(CoreLocalAccess){.pc = !some || (all && value.uniform) ? strand->pc : -1,
+                                         .lanes = lanes,
+                                         .address = at.offset,
+                                         .value = name_lanes(value, lanes),
+                                         .bytes = (uint8_t)bytes,
+                                         .store = true,
+                                         .known = some});
       int32_t reg = core_make_cell(machine->session, at.offset, bytes);
       if (reg >= 0) core_write_reg(machine, strand, reg, value, lanes);
       return;

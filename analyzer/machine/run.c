@@ -247,6 +247,10 @@ static void note_cut(MachineSession *session, const Machine *machine) {
 
 static Outcome run_once(MachineSession *session, const MachineSample *sample,
                         MachineSchedule schedule) {
+  const CoreRunRecord *known = core_known_run(session, sample, schedule);
+  if (known)
+    return (Outcome){
+        .phases = known->phases, .generations = known->generations, .barriers = known->barriers};
   uint64_t steps = session->options->max_steps;
   if (sample->bounded && steps > BOUNDED_STEPS) steps = BOUNDED_STEPS;
   Machine *machine = core_machine_new(session, sample, schedule, steps);
@@ -258,6 +262,7 @@ static Outcome run_once(MachineSession *session, const MachineSample *sample,
                  .phases = machine->most_phases,
                  .generations = machine->most_generations,
                  .barriers = machine->initialised_barriers};
+  core_note_run(machine);
   if (machine->stopped) note_cut(session, machine);
   if (!machine->stopped) session->result->ran = true;
   if (dump) {
@@ -316,19 +321,20 @@ static Outcome run_sides(MachineSession *session, const MachineSample *sample,
   return out;
 }
 
-static Outcome run_schedules(MachineSession *session, const MachineSample *sample, int schedules,
+/* Runs a sample under the schedules from number `from` to before `to`; the outcome of the first. */
+static Outcome run_schedules(MachineSession *session, const MachineSample *sample, int from, int to,
                              int *budget) {
   static const MachineSchedule order[] = {MACHINE_EAGER, MACHINE_LAZY, MACHINE_LAG, MACHINE_RANDOM};
   Outcome first = {.trapped = false};
-  for (int i = 0; i < schedules; i++) {
+  for (int i = from; i < to; i++) {
     if (i > 0 && time_is_up(session)) {
       session->result->complete = false;
       core_not_checked(session, "inputs '%s': time limit, %d of %d schedules not run", sample->name,
-                       schedules - i, schedules);
+                       to - i, to);
       break;
     }
     Outcome out = run_sides(session, sample, order[i], budget);
-    if (i == 0) first = out;
+    if (i == from) first = out;
     if (out.trapped) break;
   }
   return first;
@@ -360,6 +366,14 @@ static int schedules_for(const CoreSession *core, const MachineSample *sample, c
   return 0;
 }
 
+/* The other schedules of the first sample wait for the sample with more tiles, which shows all that
+ * they would show where the rings don't go round often enough. */
+static bool more_tiles_come(const MachineSamples *samples) {
+  for (int i = 1; i < samples->list.count; i++)
+    if (samples->list.items[i]->use == SAMPLE_MORE_TILES) return true;
+  return false;
+}
+
 static void run_samples(MachineSession *session, const MachineSamples *samples) {
   CoreSession *core = session->core;
   Progress progress = {true, true, true};
@@ -373,7 +387,12 @@ static void run_samples(MachineSession *session, const MachineSamples *samples) 
       core_not_checked(session, "inputs '%s': time limit", sample->name);
       continue;
     }
-    Outcome out = run_schedules(session, sample, schedules, &budget);
+    bool waits = i == 0 && schedules > 1 && more_tiles_come(samples);
+    Outcome out = run_schedules(session, sample, 0, waits ? 1 : schedules, &budget);
+    if (waits && !out.trapped && (out.cut || enough(&out)))
+      run_schedules(session, sample, 1, schedules, &budget);
+    if (sample->use == SAMPLE_MORE_TILES && (out.trapped || out.cut))
+      run_schedules(session, samples->list.items[0], 1, schedules, &budget);
     progress.trapped &= out.trapped;
     if (sample->use == SAMPLE_DIVISIBLE && !out.trapped) core->divisible_ran = true;
     if (out.trapped || sample->degenerate) continue;

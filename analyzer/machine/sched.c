@@ -56,7 +56,10 @@ static bool run_strand(Machine *machine, Strand *strand, uint64_t *slice, bool s
     strand->unchanged++;
     MachineStep step = core_execute(machine, strand);
     --*slice;
-    if (core_run(machine)->effects != effects) strand->unchanged = 0;
+    if (core_run(machine)->effects != effects) {
+      strand->unchanged = 0;
+      warp->effects++;
+    }
     if (step == MACHINE_BLOCKED) return progress;
     progress = true;
     if (step == MACHINE_STOP || machine->stopped) return progress;

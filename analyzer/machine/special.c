@@ -2,6 +2,8 @@
 
 #include "machine/core.h"
 
+_Static_assert(IR_SREG_COUNT <= 64, "a bit each in CoreRun.specials");
+
 /* Values of one warp that never change, made on first use. */
 typedef struct WarpSpecial {
   bool have[IR_SREG_COUNT];
@@ -88,6 +90,7 @@ Value core_special(Machine *machine, Strand *strand, IrSpecial special) {
   if (!cache) cache = warp->core = KC_NEW(machine->arena, WarpSpecial);
   if (cache->have[special]) return cache->value[special];
   cache->have[special] = true;
+  core_run(machine)->specials |= UINT64_C(1) << special;
   if (!is_lane_special(special)) {
     cache->value[special] = uniform_special(machine, warp, special);
     return cache->value[special];

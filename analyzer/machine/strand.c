@@ -27,6 +27,7 @@ Strand *core_split(Machine *machine, Strand *strand, uint32_t lanes, int32_t pc)
   Strand *child = core_strand_new(machine, strand->warp, lanes, pc);
   strand->mask &= ~lanes;
   strand->active &= strand->mask;
+  core_run(machine)->diverged = true;
   protocol_split(machine, strand, child);
   return child;
 }
