@@ -40,9 +40,9 @@ static void measure(const IrProgram *program, const IrKernel *kernel, const Mach
   int64_t median = times[repeat / 2];
   g_autofree char *base = g_path_get_basename(file);
   printf("%-26s %-24.24s %8.1f ms (best %.1f)  %8llu steps  %6.2f million/s  %6.1f MB%s\n", base,
-         kernel->instantiation, (double)median / 1e3, (double)times[0] / 1e3, (unsigned long long)steps,
-         median > 0 ? (double)steps / (double)median : 0.0, (double)memory / 1048576.0,
-         complete ? "" : "  (not complete)");
+         kernel->instantiation, (double)median / 1e3, (double)times[0] / 1e3,
+         (unsigned long long)steps, median > 0 ? (double)steps / (double)median : 0.0,
+         (double)memory / 1048576.0, complete ? "" : "  (not complete)");
 }
 
 static bool measure_file(const char *arch_name, const char *file, int repeat) {
