@@ -4,38 +4,40 @@
 
 #include <string.h>
 
+static Value load_at(Machine *machine, Strand *strand, uint32_t lanes, uint64_t address,
+                     int width) {
+  return core_load(machine, strand, value_known(address), IR_SPACE_GENERIC, width, lanes);
+}
+
+static void store_at(Machine *machine, Strand *strand, uint32_t lanes, uint64_t address, int width,
+                     Value value) {
+  core_store(machine, strand, value_known(address), IR_SPACE_GENERIC, width, value, lanes);
+}
+
 /* Copies what the source's cells hold to the same places of the destination; bytes of the
  * destination that no source cell covers become unknown. */
-static void copy_from_local(Machine *machine, Strand *strand, int lane, MachineAddress dst,
+static void copy_from_local(Machine *machine, Strand *strand, uint32_t lanes, uint64_t dst,
                             uint64_t src, uint64_t bytes) {
   const CoreSession *core = core_session(machine);
+  MachineAddress to = machine_address(machine, dst, IR_SPACE_GENERIC);
   GArray *cells = core_cells_in(machine->session, src, bytes);
-  GArray *old =
-      dst.space == IR_SPACE_LOCAL ? core_cells_in(machine->session, dst.offset, bytes) : NULL;
+  GArray *old = to.space == IR_SPACE_LOCAL ? core_cells_in(machine->session, dst, bytes) : NULL;
   for (guint i = 0; old && i < old->len; i++) {
     int32_t reg = g_array_index(old, int32_t, i);
-    uint64_t from = src + (core->reg_cell[reg] - dst.offset), out;
-    if (core->reg_cell[reg] < dst.offset) continue;
-    int width = core->reg_type[reg].bytes;
-    bool known = core_load_lane(machine, strand, lane, (MachineAddress){IR_SPACE_LOCAL, 0, from},
-                                width, &out);
-    Value v = {.known = known ? MACHINE_ALL_LANES : 0, .uniform = true, .scalar = out};
-    core_write_reg(machine, strand, reg, v, 1u << lane);
+    if (core->reg_cell[reg] < dst) continue;
+    uint64_t from = src + (core->reg_cell[reg] - dst);
+    core_write_reg(machine, strand, reg,
+                   load_at(machine, strand, lanes, from, core->reg_type[reg].bytes), lanes);
   }
-  if (dst.space == IR_SPACE_SHARED && cells->len == 0)
-    machine_shared_forget(machine, dst.rank, dst.offset, bytes);
+  if (to.space == IR_SPACE_SHARED && cells->len == 0)
+    machine_shared_forget(machine, to.rank, to.offset, bytes);
   for (guint i = 0; i < cells->len; i++) {
     int32_t reg = g_array_index(cells, int32_t, i);
-    uint64_t start = core->reg_cell[reg], out;
+    uint64_t start = core->reg_cell[reg], there = dst + (start - src);
     int width = core->reg_type[reg].bytes;
     if (start < src || start + (uint64_t)width > src + bytes) continue;
-    MachineAddress to = dst;
-    to.offset += start - src;
-    if (dst.space == IR_SPACE_LOCAL && core_find_cell(machine->session, to.offset, width) >= 0)
-      continue;
-    bool known = core_load_lane(machine, strand, lane, (MachineAddress){IR_SPACE_LOCAL, 0, start},
-                                width, &out);
-    core_store_lane(machine, strand, lane, to, width, known, out);
+    if (old && core_find_cell(machine->session, there, width) >= 0) continue;
+    store_at(machine, strand, lanes, there, width, load_at(machine, strand, lanes, start, width));
   }
   g_array_unref(cells);
   if (old) g_array_unref(old);
@@ -48,76 +50,72 @@ static int chunk_at(uint64_t a, uint64_t b, uint64_t left) {
   return width;
 }
 
-static void copy_to_local(Machine *machine, Strand *strand, int lane, MachineAddress dst,
-                          MachineAddress src, uint64_t bytes) {
+static void copy_to_local(Machine *machine, Strand *strand, uint32_t lanes, uint64_t dst,
+                          uint64_t src, uint64_t bytes) {
   const CoreSession *core = core_session(machine);
-  GArray *cells = core_cells_in(machine->session, dst.offset, bytes);
-  uint64_t done = 0, out;
+  GArray *cells = core_cells_in(machine->session, dst, bytes);
+  uint64_t done = 0;
   for (guint i = 0; i < cells->len; i++) {
     int32_t reg = g_array_index(cells, int32_t, i);
-    if (core->reg_cell[reg] < dst.offset) continue;
+    if (core->reg_cell[reg] < dst) continue;
     int width = core->reg_type[reg].bytes;
-    MachineAddress from = src;
-    from.offset += core->reg_cell[reg] - dst.offset;
-    bool known = core_load_lane(machine, strand, lane, from, width, &out);
-    Value v = {.known = known ? MACHINE_ALL_LANES : 0, .uniform = true, .scalar = out};
-    core_write_reg(machine, strand, reg, v, 1u << lane);
+    uint64_t from = src + (core->reg_cell[reg] - dst);
+    core_write_reg(machine, strand, reg, load_at(machine, strand, lanes, from, width), lanes);
     done += (uint64_t)width;
   }
   g_array_unref(cells);
   if (done >= bytes || bytes > 512) return;
   /* Parts that nothing has named yet: a computed address may ask for them. */
   for (uint64_t at = 0; at < bytes;) {
-    int width = chunk_at(dst.offset + at, src.offset + at, bytes - at);
+    int width = chunk_at(dst + at, src + at, bytes - at);
     if (width > 4) width = 4;
-    GArray *there = core_cells_in(machine->session, dst.offset + at, (uint64_t)width);
+    GArray *there = core_cells_in(machine->session, dst + at, (uint64_t)width);
     bool fresh = there->len == 0;
     g_array_unref(there);
-    MachineAddress from = src, to = dst;
-    from.offset += at;
-    to.offset += at;
-    if (fresh && core_load_lane(machine, strand, lane, from, width, &out))
-      core_store_lane(machine, strand, lane, to, width, true, out);
+    Value v = fresh ? load_at(machine, strand, lanes, src + at, width) : value_unknown(0);
+    if (v.known & lanes) store_at(machine, strand, lanes, dst + at, width, v);
     at += (uint64_t)width;
   }
 }
 
-void core_copy(Machine *machine, Strand *strand, int lane, uint64_t dst, uint64_t src,
+void core_copy(Machine *machine, Strand *strand, uint32_t lanes, uint64_t dst, uint64_t src,
                uint64_t bytes) {
   MachineAddress to = machine_address(machine, dst, IR_SPACE_GENERIC);
   MachineAddress from = machine_address(machine, src, IR_SPACE_GENERIC);
   if (bytes > 1 << 20) bytes = 1 << 20;
   if (from.space == IR_SPACE_LOCAL) {
-    copy_from_local(machine, strand, lane, to, src, bytes);
-  } else if (to.space == IR_SPACE_LOCAL) {
-    copy_to_local(machine, strand, lane, to, from, bytes);
-  } else {
-    for (uint64_t at = 0; at < bytes;) {
-      int width = chunk_at(to.offset + at, from.offset + at, bytes - at);
-      MachineAddress a = from, b = to;
-      a.offset += at;
-      b.offset += at;
-      uint64_t out;
-      bool known = core_load_lane(machine, strand, lane, a, width, &out);
-      core_store_lane(machine, strand, lane, b, width, known, out);
-      at += (uint64_t)width;
-    }
+    copy_from_local(machine, strand, lanes, dst, src, bytes);
+    return;
+  }
+  if (to.space == IR_SPACE_LOCAL) {
+    copy_to_local(machine, strand, lanes, dst, src, bytes);
+    return;
+  }
+  for (uint64_t at = 0; at < bytes;) {
+    int width = chunk_at(to.offset + at, from.offset + at, bytes - at);
+    MachineAddress a = from, b = to;
+    a.offset += at;
+    b.offset += at;
+    uint64_t out;
+    bool known = core_load_lane(machine, strand, __builtin_ctz(lanes), a, width, &out);
+    core_store_lane(machine, strand, __builtin_ctz(lanes), b, width, known, out);
+    at += (uint64_t)width;
   }
 }
 
-void core_fill(Machine *machine, Strand *strand, int lane, uint64_t dst, uint64_t bytes, bool known,
-               uint8_t byte) {
+void core_fill(Machine *machine, Strand *strand, uint32_t lanes, uint64_t dst, uint64_t bytes,
+               bool known, uint8_t byte) {
   MachineAddress to = machine_address(machine, dst, IR_SPACE_GENERIC);
   uint64_t pattern = byte * UINT64_C(0x0101010101010101);
+  Value v = {.known = known ? MACHINE_ALL_LANES : 0, .uniform = true, .scalar = pattern};
   if (bytes > 1 << 20) bytes = 1 << 20;
   if (to.space == IR_SPACE_LOCAL) {
     const CoreSession *core = core_session(machine);
     GArray *cells = core_cells_in(machine->session, dst, bytes);
     for (guint i = 0; i < cells->len; i++) {
       int32_t reg = g_array_index(cells, int32_t, i);
-      Value v = {.known = known ? MACHINE_ALL_LANES : 0, .uniform = true, .scalar = pattern};
       if (core->reg_cell[reg] >= dst && core->reg_type[reg].cls != IR_CLASS_PRED)
-        core_write_reg(machine, strand, reg, v, 1u << lane);
+        core_write_reg(machine, strand, reg, v, lanes);
     }
     bool any = cells->len > 0;
     g_array_unref(cells);
@@ -128,7 +126,10 @@ void core_fill(Machine *machine, Strand *strand, int lane, uint64_t dst, uint64_
     if (to.space == IR_SPACE_LOCAL && width > 4) width = 4;
     MachineAddress there = to;
     there.offset += at;
-    core_store_lane(machine, strand, lane, there, width, known, pattern);
+    if (to.space == IR_SPACE_LOCAL)
+      store_at(machine, strand, lanes, there.offset, width, v);
+    else
+      core_store_lane(machine, strand, __builtin_ctz(lanes), there, width, known, pattern);
     at += (uint64_t)width;
   }
 }
@@ -200,6 +201,7 @@ void core_access(Machine *machine, Strand *strand, const IrInsn *insn, MachineAc
     protocol_access(machine, strand, insn, &access);
   }
   if (split.unknown) {
+    if (kind != MACHINE_READ) core_forget_unknown(machine, strand, insn, space);
     access.space = space == IR_SPACE_GLOBAL || space == IR_SPACE_CONST ? IR_SPACE_GLOBAL
                    : space == IR_SPACE_GENERIC                         ? IR_SPACE_GENERIC
                                                                        : IR_SPACE_SHARED;

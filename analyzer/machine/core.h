@@ -17,6 +17,15 @@
 
 typedef struct CoreLoop CoreLoop; /* loops.c */
 
+#define CORE_LOOKUPS 1024
+
+typedef struct CoreLookup { /* answers of core_find_cell and core_cells_in */
+  uint64_t cell_address, address, bytes;
+  int32_t cell;
+  int cell_bytes, nregs;
+  GArray *cells;
+} CoreLookup;
+
 typedef struct CoreRegion { /* what stands between a branch and its post-dominator */
   bool computed;
   bool protocol; /* holds an event that matters, or leaves the kernel */
@@ -72,6 +81,9 @@ typedef struct CoreSession {
   IrType *reg_type;
   uint8_t *reg_overlaps; /* 1: other cells share bytes with this one */
   uint64_t *reg_cell;
+  int32_t *points_into; /* by register of the kernel, for forget.c: 1 + shared object */
+  GArray **partners;    /* by register: those whose cells overlap its own, once it was asked */
+  CoreLookup lookups[CORE_LOOKUPS];
   int reg_capacity;
   GHashTable *cells;   /* (address << 8 | bytes) -> register + 1 */
   GHashTable *granule; /* address >> 4 -> GArray of registers whose cell touches it */
@@ -196,10 +208,11 @@ bool core_load_lane(Machine *machine, Strand *strand, int lane, MachineAddress a
                     uint64_t *out);
 void core_store_lane(Machine *machine, Strand *strand, int lane, MachineAddress at, int bytes,
                      bool known, uint64_t value);
-void core_copy(Machine *machine, Strand *strand, int lane, uint64_t dst, uint64_t src,
+/* Of `lanes`, to and from the same addresses. */
+void core_copy(Machine *machine, Strand *strand, uint32_t lanes, uint64_t dst, uint64_t src,
                uint64_t bytes);
-void core_fill(Machine *machine, Strand *strand, int lane, uint64_t dst, uint64_t bytes, bool known,
-               uint8_t byte);
+void core_fill(Machine *machine, Strand *strand, uint32_t lanes, uint64_t dst, uint64_t bytes,
+               bool known, uint8_t byte);
 /* Whether nothing has been written to the word of global memory in this run. */
 bool core_untouched(const Machine *machine, uint64_t address);
 /* Remembers how far shared memory is used. */
@@ -302,6 +315,12 @@ void core_collect_maps(MachineSession *session);
 /* The kernel, or a copy in which stores of neighbouring words are one; indices stay what they were.
  */
 const IrKernel *core_fuse_stores(KcArena *arena, const IrKernel *kernel);
+
+/* ---- forget.c ---- */
+/* Which registers hold addresses in which shared objects. */
+void core_find_bases(MachineSession *session);
+/* Some lanes write where nobody knows: the shared contents that may be hit are no longer known. */
+void core_forget_unknown(Machine *machine, const Strand *strand, const IrInsn *insn, IrSpace space);
 
 /* ---- repeat.c ---- */
 /* Remembers what a run that is over read and how it went. */

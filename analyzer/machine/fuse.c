@@ -20,6 +20,8 @@ static bool may_fuse(const IrInsn *first, const IrInsn *next) {
   if (first->space != next->space || first->flags != next->flags || first->where != next->where)
     return false;
   if (first->guard != next->guard || first->guard_negated != next->guard_negated) return false;
+  /* Both of them parts of one vector, or neither marked as such. */
+  if (next->vector != (first->vector > 1 ? 1 : 0) || first->vector == 1) return false;
   if (next->nargs != 2 || next->args[1].kind != IR_OPD_REG) return false;
   if (first->args[1].kind != IR_OPD_REG || first->nargs * first->type.bytes > MOST_BYTES)
     return false;
@@ -34,6 +36,7 @@ static void fuse(KcArena *arena, IrInsn *first, IrInsn *next) {
   args[first->nargs] = next->args[1];
   next->args = args;
   next->nargs = (uint16_t)(first->nargs + 1);
+  next->vector = first->vector;
   first->op = IR_nop;
   first->nargs = 0;
   first->guard = -1;

@@ -117,6 +117,7 @@ bool core_operand_is_written(const IrInsn *insn, int index) {
 static void havoc_store(Machine *machine, Strand *strand, const IrInsn *insn) {
   Value address = machine_read(machine, strand, &insn->args[0]);
   uint32_t lanes = strand->active & address.known;
+  if (lanes != strand->active) core_forget_unknown(machine, strand, insn, (IrSpace)insn->space);
   for (int i = 1; i < insn->nargs && lanes; i++) {
     core_store(machine, strand, address, (IrSpace)insn->space, insn->type.bytes,
                value_fresh(machine), lanes);
@@ -131,7 +132,7 @@ static void havoc_block(Machine *machine, Strand *strand, const IrInsn *insn) {
   if (!value_same(bytes, strand->active, &count)) return;
   FOR_LANES(lane, strand->active)
   if (value_lane(address, (int)lane, &where))
-    core_fill(machine, strand, (int)lane, where, count, false, 0);
+    core_fill(machine, strand, 1u << lane, where, count, false, 0);
 }
 
 void core_havoc_insn(Machine *machine, Strand *strand, const IrInsn *insn) {

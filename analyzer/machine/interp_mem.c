@@ -87,6 +87,17 @@ static bool repeats_constant(Machine *machine, Strand *strand, const IrInsn *ins
   return true;
 }
 
+/* Of a 16-byte value the low half is kept, in registers and in memory: the high half is unknown. */
+static void store_value(Machine *machine, Strand *strand, Value address, IrSpace space, int width,
+                        Value v, uint32_t lanes) {
+  uint64_t first = value_raw(address, __builtin_ctz(lanes));
+  bool local = machine_address(machine, first, space).space == IR_SPACE_LOCAL;
+  core_store(machine, strand, address, space, width > 8 && !local ? 8 : width, v, lanes);
+  for (int at = 8; at < width && !local; at += 8)
+    core_store(machine, strand, offset_address(machine, address, lanes, (uint64_t)at), space, 8,
+               value_fresh(machine), lanes);
+}
+
 static void store(Machine *machine, Strand *strand, const IrInsn *insn) {
   int width = insn->type.bytes;
   IrSpace space = (IrSpace)insn->space;
@@ -97,8 +108,7 @@ static void store(Machine *machine, Strand *strand, const IrInsn *insn) {
     Value there =
         offset_address(machine, address, strand->active, (uint64_t)(i - 1) * (uint64_t)width);
     Value v = machine_read(machine, strand, &insn->args[i]);
-    if (lanes && width >= 1 && width <= 8)
-      core_store(machine, strand, there, space, width, v, lanes);
+    if (lanes && width >= 1) store_value(machine, strand, there, space, width, v, lanes);
   }
   core_access(machine, strand, insn, MACHINE_WRITE, address, space,
               (uint32_t)(width * (insn->nargs - 1)), strand->active);
@@ -173,9 +183,9 @@ static void atom(Machine *machine, Strand *strand, const IrInsn *insn) {
     address_copy = value_from_lanes(machine, address.lanes, address.known, strand->active);
   machine_write(machine, strand, &insn->args[0],
                 value_from_lanes(machine, out, known, strand->active), strand->active);
-  if (real && lanes && width >= 1 && width <= 8)
-    core_store(machine, strand, address_copy, (IrSpace)insn->space, width, value_fresh(machine),
-               lanes);
+  if (real && lanes && width >= 1)
+    store_value(machine, strand, address_copy, (IrSpace)insn->space, width, value_fresh(machine),
+                lanes);
   core_access(machine, strand, insn, MACHINE_ATOMIC, address_copy, (IrSpace)insn->space,
               (uint32_t)width, strand->active);
 }
@@ -188,16 +198,20 @@ static void copy_block(Machine *machine, Strand *strand, const IrInsn *insn) {
   Value bytes = machine_read(machine, strand, &insn->args[2]);
   uint64_t n, to, from;
   if (!value_same(bytes, strand->active, &n)) n = 0;
-  uint32_t left = strand->active;
-  /* The first lane is enough where source and destination are the same shared or global bytes. */
-  bool once = value_same(dst, left, &to) &&
-              machine_address(machine, to, IR_SPACE_GENERIC).space != IR_SPACE_LOCAL;
-  FOR_LANES(lane, once ? left & -left : left) {
+  uint32_t left = strand->active, same = 0;
+  bool once = value_same(dst, left, &to);
+  /* The first lane is enough where the destination is the same shared or global bytes. */
+  if (once && machine_address(machine, to, IR_SPACE_GENERIC).space != IR_SPACE_LOCAL)
+    same = left & -left;
+  else if (once && value_same(src, left, &from))
+    same = left;
+  FOR_LANES(lane, same ? same & -same : left) {
+    uint32_t lanes = same ? same : 1u << lane;
     bool have_dst = value_lane(dst, (int)lane, &to), have_src = value_lane(src, (int)lane, &from);
     if (have_dst && have_src)
-      core_copy(machine, strand, (int)lane, to, from, n);
+      core_copy(machine, strand, lanes, to, from, n);
     else if (have_dst)
-      core_fill(machine, strand, (int)lane, to, n, false, 0);
+      core_fill(machine, strand, lanes, to, n, false, 0);
   }
   if (n == 0) return;
   core_access(machine, strand, insn, MACHINE_READ, src, IR_SPACE_GENERIC, (uint32_t)n,
@@ -212,13 +226,16 @@ static void fill_block(Machine *machine, Strand *strand, const IrInsn *insn) {
   Value byte = machine_read(machine, strand, &insn->args[2]);
   uint64_t n, to, what;
   if (!value_same(bytes, strand->active, &n)) return;
-  FOR_LANES(lane, strand->active) {
+  bool once = value_same(dst, strand->active, &to), all = once && byte.uniform;
+  uint32_t first = strand->active & -strand->active;
+  if (once && machine_address(machine, to, IR_SPACE_GENERIC).space != IR_SPACE_LOCAL)
+    all = true;
+  else if (once && (byte.known & strand->active) != strand->active)
+    all = false;
+  FOR_LANES(lane, all ? first : strand->active) {
     bool known = value_lane(byte, (int)lane, &what);
     if (value_lane(dst, (int)lane, &to))
-      core_fill(machine, strand, (int)lane, to, n, known, (uint8_t)what);
-    bool once =
-        dst.uniform && machine_address(machine, to, IR_SPACE_GENERIC).space != IR_SPACE_LOCAL;
-    if (once) break;
+      core_fill(machine, strand, all ? strand->active : 1u << lane, to, n, known, (uint8_t)what);
   }
   if (n)
     core_access(machine, strand, insn, MACHINE_WRITE, dst, IR_SPACE_GENERIC, (uint32_t)n,

@@ -235,7 +235,7 @@ static bool local_read(Machine *machine, Strand *strand, int lane, uint64_t addr
     int32_t id = g_array_index(cells, int32_t, i);
     if (!(regs[id].known >> lane & 1)) continue;
     uint64_t value = regs[id].lanes ? regs[id].lanes[lane] : regs[id].scalar;
-    for (int b = 0; b < core->reg_type[id].bytes; b++) {
+    for (int b = 0; b < core->reg_type[id].bytes && b < 8; b++) {
       uint64_t at = core->reg_cell[id] + (uint64_t)b;
       if (at < address || at >= address + (uint64_t)width) continue;
       int to = (int)(at - address);

@@ -210,6 +210,7 @@ void core_session_init(MachineSession *session, KcArena *arena, const IrProgram 
   core->regions = KC_NEW_ARRAY(arena, CoreRegion, kernel->insns.count + 1);
   core->executed = kc_alloc(arena, (size_t)kernel->insns.count + 1);
   core_layout(session);
+  core_find_bases(session);
 }
 
 void core_session_free(MachineSession *session) {
