@@ -7,6 +7,7 @@
 #include "cli/names.h"
 #include "cli/options.h"
 #include "cli/strv.h"
+#include "cuda/cuda.h"
 #include "support/yaml.h"
 
 #define CONFIG_NAME ".kcheck.yaml"
@@ -30,6 +31,7 @@ typedef enum {
   KEY_ARCH,
   KEY_PATHS,
   KEY_PATH,
+  KEY_TOOLKIT, /* a path, or none */
   KEY_FLAGS,
   KEY_SEVERITY,
   KEY_DIRECTIVES,
@@ -50,7 +52,7 @@ static const struct {
     {"include-paths", KEY_FLAGS, 0, "-I"},
     {"defines", KEY_FLAGS, 0, "-D"},
     {"std", KEY_TEXT, offsetof(Settings, std), NULL},
-    {"cuda-path", KEY_PATH, offsetof(Settings, cuda_path), NULL},
+    {"cuda-path", KEY_TOOLKIT, offsetof(Settings, cuda_path), NULL},
     {"compile-commands", KEY_PATH, offsetof(Settings, compile_commands), NULL},
     {"dialects", KEY_PATHS, offsetof(Settings, dialects), NULL},
     {"launches", KEY_DIRECTIVES, 0, "launch"},
@@ -232,7 +234,8 @@ static bool set_text(const Config *config, const KcYaml *node, KeyKind kind, cha
     return kc_fail(error, config->path, node->line, node->column,
                    "fail-on %s is not one of error, warning, advice, never", node->text);
   g_free(*field);
-  *field = kind == KEY_PATH ? beside(config, node->text) : g_strdup(node->text);
+  bool path = kind == KEY_PATH || (kind == KEY_TOOLKIT && strcmp(node->text, CUDA_PATH_NONE) != 0);
+  *field = path ? beside(config, node->text) : g_strdup(node->text);
   return true;
 }
 
@@ -245,7 +248,8 @@ static bool read_key(const Config *config, int key, const KcYaml *node, Settings
   case KEY_PATHS: return add_list(config, node, true, field, error);
   case KEY_TEXT:
   case KEY_LEVEL:
-  case KEY_PATH: return set_text(config, node, config_keys[key].kind, field, error);
+  case KEY_PATH:
+  case KEY_TOOLKIT: return set_text(config, node, config_keys[key].kind, field, error);
   case KEY_ARCH: return add_archs(config, node, field, error);
   case KEY_FLAGS: return add_flags(config, node, detail, settings, error);
   case KEY_SEVERITY: return add_severities(config, node, settings, error);

@@ -65,7 +65,8 @@ static void add_parse_options(GOptionContext *context, CliOptions *o, Switches *
       TEXT("std", 0, settings.std, "c++17", "language standard"),
       TEXT("compile-commands", 'p', settings.compile_commands, "DIR",
            "folder of compile_commands.json"),
-      TEXT("cuda-path", 0, settings.cuda_path, "DIR", "use the headers of this CUDA toolkit"),
+      TEXT("cuda-path", 0, settings.cuda_path, "DIR",
+           "use the headers of this CUDA toolkit (none: only the embedded ones)"),
       SWITCH("ptx", 0, ptx, "also compile with nvcc and check the PTX"),
       G_OPTION_ENTRY_NULL,
   };

@@ -147,8 +147,21 @@ static bool load_ptx(Run *run) {
   return ptx_load_module(a->program, run->job->text, run->job->length, &a->violations, run->error);
 }
 
+/* For --verbose: the parent shows what a worker says on stderr. */
+static void say_diagnostics(const IrProgram *program) {
+  for (int i = 0; i < program->diagnostics.count; i++) {
+    const IrDiagnostic *d = &program->diagnostics.items[i];
+    const char *path = d->range.line ? program->sources.files.items[d->range.file].path : NULL;
+    if (path)
+      fprintf(stderr, "%s:%u:%u: clang: %s\n", path, d->range.line, d->range.column, d->text);
+    else
+      fprintf(stderr, "%s: %s\n", program->path, d->text);
+  }
+}
+
 static bool load(Run *run) {
   bool loaded = run->job->is_ptx ? load_ptx(run) : load_cuda(run);
+  if (loaded) say_diagnostics(run->analysis->program);
   return loaded && ir_verify(run->analysis->program, run->error);
 }
 

@@ -7,6 +7,7 @@
 #include "cuda/alignment.h"
 #include "cuda/describe.h"
 #include "cuda/discover.h"
+#include "cuda/faults.h"
 #include "cuda/instantiate.h"
 #include "cuda/lower.h"
 #include "cuda/parse.h"
@@ -118,12 +119,6 @@ static bool in_injected_text(Load *load, CXSourceLocation location) {
   return edited && instantiate_is_injected(edited, offset);
 }
 
-/* What no compiler gets past: broken syntax, and a file that includes itself without end. */
-static bool stops_any_compiler(const char *category, const char *message) {
-  return strcmp(category, "Parse Issue") == 0 ||
-         g_str_has_prefix(message, "#include nested too deeply");
-}
-
 /* Keeps one diagnostic; the first syntax error of a user file becomes the error of the load. */
 static void keep_diagnostic(Load *load, CXDiagnostic diagnostic) {
   CudaUnit *unit = &load->unit;
@@ -131,19 +126,24 @@ static void keep_diagnostic(Load *load, CXDiagnostic diagnostic) {
   CXSourceLocation location = clang->getDiagnosticLocation(diagnostic);
   const char *message = unit_string(unit, clang->getDiagnosticSpelling(diagnostic));
   const char *category = unit_string(unit, clang->getDiagnosticCategoryText(diagnostic));
-  if (parse_error_is_harmless(message) || in_injected_text(load, location)) return;
+  if (fault_is_harmless(message) || in_injected_text(load, location)) return;
   SourceRange range = unit_location(unit, location);
   bool user = range.file && unit->program->sources.files.items[range.file].user;
   IrDiagnostic entry = {range, true, user, message};
   KC_PUSH(load->arena, unit->program->diagnostics, entry);
-  g_autofree char *header = parse_missing_header(message);
+  g_autofree char *header = fault_missing_header(message);
   CudaFault fault = {range, message};
   if (range.line && !header) KC_PUSH(load->arena, unit->faults, fault);
-  if (!user || !stops_any_compiler(category, message)) return;
+  if (!user || !fault_stops_any_compiler(category, message)) return;
   unit->program->syntax_errors++;
   if (load->error && !load->error->message)
     kc_fail(load->error, unit->program->sources.files.items[range.file].path, (int)range.line,
             (int)range.column, "%s", message);
+}
+
+static void note_toolkit(Load *load) {
+  IrDiagnostic entry = {.text = load->parse.toolkit_reason};
+  if (entry.text) KC_PUSH(load->arena, load->unit.program->diagnostics, entry);
 }
 
 /* libclang before 21 works, but not as well: the report says which was used. */
@@ -161,6 +161,7 @@ static void note_version(Load *load) {
 static bool keep_diagnostics(Load *load) {
   const Clang *clang = &load->clang;
   note_version(load);
+  note_toolkit(load);
   unsigned count = clang->getNumDiagnostics(load->unit.tu);
   for (unsigned i = 0; i < count; i++) {
     CXDiagnostic diagnostic = clang->getDiagnostic(load->unit.tu, i);

@@ -6,10 +6,13 @@
 #include "ir/violation.h"
 #include "support/error.h"
 
+/* The value of --cuda-path that keeps to the embedded headers, whatever is installed. */
+#define CUDA_PATH_NONE "none"
+
 typedef struct CudaOptions {
   const char *arch;               /* "sm_90a": full name, suffix included; parsed as this target */
   const char *std;                /* "c++17", or NULL for the default */
-  const char *cuda_path;          /* --cuda-path, or NULL */
+  const char *cuda_path;          /* --cuda-path: a toolkit's folder, CUDA_PATH_NONE, or NULL */
   const char *const *flags;       /* -I, -D, -U, -include and what follows `--`; NULL-terminated */
   const char *const *instantiate; /* --instantiate 'kern<128,4>'; NULL-terminated, may be NULL */
   const char *const *stages;      /* --stages [NAME=]N; NULL-terminated, may be NULL */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cuda/faults.h"
 #include "cuda/repair.h"
 #include "support/data.h"
 
@@ -13,21 +14,6 @@
 #define VIRTUAL_INCLUDE CUDA_VIRTUAL_ROOT "include"
 #define VIRTUAL_TOOLKIT CUDA_VIRTUAL_ROOT "toolkit"
 #define MAX_REPAIR_ROUNDS 6
-
-/* ---- messages ---- */
-
-bool parse_error_is_harmless(const char *message) {
-  /* __shared__ is only an annotation to clang, so that a shared variable is a host variable */
-  return g_str_has_prefix(message, "reference to __host__ variable") ||
-         /* nvcc takes the larger of the two: alignas(64) on a CUtensorMap of CUDA 13 */
-         g_str_has_prefix(message, "requested alignment is less than minimum alignment") ||
-         strcmp(message, "too many errors emitted, stopping now") == 0;
-}
-
-char *parse_missing_header(const char *message) {
-  if (!g_str_has_suffix(message, "' file not found") || *message != '\'') return NULL;
-  return g_strndup(message + 1, strlen(message) - strlen("'' file not found"));
-}
 
 /* ---- flags ---- */
 
@@ -125,6 +111,7 @@ static GPtrArray *build_flags(const CudaParse *parse, const CudaOptions *options
                                        "-w",
                                        "-Wno-c++11-narrowing", /* an error, unlike in nvcc */
                                        "-ferror-limit=0",
+                                       "-fno-spell-checking",
                                        "-fbracket-depth=1024"};
   for (size_t i = 0; i < G_N_ELEMENTS(COMMON); i++)
     add_flag(flags, COMMON[i]);
@@ -201,10 +188,10 @@ static CXTranslationUnit parse_once(const CudaParse *parse, const char *path,
   return tu;
 }
 
-/* Counts the errors of parse->tu and lists the headers it did not find. */
+/* Counts the errors of parse->tu that matter and lists the headers it did not find. */
 static void take_stock(CudaParse *parse) {
   const Clang *clang = parse->clang;
-  parse->errors = 0;
+  parse->errors = faults_in_device_code(clang, parse->tu);
   parse->missing.count = 0;
   unsigned count = clang->getNumDiagnostics(parse->tu); /* each call lists them anew */
   for (unsigned i = 0; i < count; i++) {
@@ -212,11 +199,9 @@ static void take_stock(CudaParse *parse) {
     if (clang->getDiagnosticSeverity(diagnostic) >= CXDiagnostic_Error) {
       CXString spelling = clang->getDiagnosticSpelling(diagnostic);
       const char *message = clang->getCString(spelling);
-      g_autofree char *header = parse_missing_header(message);
+      g_autofree char *header = fault_missing_header(message);
       if (header)
         KC_PUSH(parse->edits.arena, parse->missing, kc_strdup(parse->edits.arena, header));
-      else if (!parse_error_is_harmless(message))
-        parse->errors++;
       clang->disposeString(spelling);
     }
     clang->disposeDiagnostic(diagnostic);
@@ -283,8 +268,14 @@ static bool try_toolkit(CudaParse *parse, const char *path, const CudaOptions *o
   bool better = other.missing.count < parse->missing.count ||
                 (other.missing.count == parse->missing.count && other.errors < parse->errors);
   CudaParse *loser = better ? parse : &other;
+  KcArena *arena = parse->edits.arena;
+  const char *reason = parse->missing.count
+                           ? kc_printf(arena, "%s was not found", parse->missing.items[0])
+                           : kc_printf(arena, "%d errors were left", parse->errors);
   parse->clang->disposeTranslationUnit(loser->tu);
   if (better) *parse = other;
+  parse->toolkit_reason = kc_printf(arena, "with the embedded headers %s: %s was tried and %s",
+                                    reason, parse->toolkit_path, better ? "is used" : "left again");
   return true;
 }
 
@@ -337,8 +328,9 @@ bool parse_file(CudaParse *parse, const char *path, const CudaOptions *options, 
   if (!target_choose_cpu(parse->clang, parse->index, &parse->target))
     return kc_fail(error, NULL, 0, 0, "libclang %d (%s) accepts no GPU target near %s",
                    parse->clang->version, parse->clang->path, options->arch);
-  if (options->cuda_path) return parse_with_given_toolkit(parse, path, options, error);
-  if (has_wrappers(parse)) parse->toolkit_path = find_toolkit(parse->edits.arena);
+  bool none = g_strcmp0(options->cuda_path, CUDA_PATH_NONE) == 0;
+  if (options->cuda_path && !none) return parse_with_given_toolkit(parse, path, options, error);
+  if (!none && has_wrappers(parse)) parse->toolkit_path = find_toolkit(parse->edits.arena);
   if (parse->toolkit_path && needs_toolkit(parse, path))
     return parse_and_repair(parse, path, options, true, error);
   if (!parse_and_repair(parse, path, options, false, error)) return false;

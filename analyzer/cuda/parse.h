@@ -14,22 +14,18 @@ typedef struct CudaParse {
   bool toolkit;                 /* parsed with the real headers */
   const char *toolkit_path;     /* the toolkit that was used or could have been, or NULL */
   KC_VEC(const char *) missing; /* headers that were not found */
+  const char *toolkit_reason;   /* why the toolkit was tried after the embedded headers, or NULL */
   KC_VEC(const char *) extra_flags;
-  int errors; /* that were not repaired and that nvcc might share */
+  int errors; /* that were not repaired and may cost a kernel something */
 } CudaParse;
 
 /* Parses `path` for options->arch, whose text (as patched by parse->edits) is the main file. Uses
  * the embedded headers unless options->cuda_path is given; when a header is missing or an error is
- * left, the toolkit of CUDA_PATH, CUDA_HOME or /usr/local/cuda is tried, and kept when it does
- * better. Fails when the target is no target or libclang gives up. */
+ * left that may cost a kernel something, the toolkit of CUDA_PATH, CUDA_HOME or /usr/local/cuda is
+ * tried, and kept when it does better. Fails when the target is no target or libclang gives up. */
 bool parse_file(CudaParse *parse, const char *path, const CudaOptions *options, KcError *error);
 /* Parses once more, with the headers chosen before, after parse->edits has changed. */
 bool parse_again(CudaParse *parse, const char *path, const CudaOptions *options, KcError *error);
 void parse_dispose(CudaParse *parse);
-/* Whether an error of clang says nothing about the file: nvcc does not have it, and the AST is
- * whole. */
-bool parse_error_is_harmless(const char *message);
-/* The header that a "file not found" message names, or NULL; caller frees with g_free. */
-char *parse_missing_header(const char *message);
 
 #endif

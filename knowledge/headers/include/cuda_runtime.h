@@ -4,6 +4,7 @@
 #include <kcheck/vector_types.h>
 #include <kcheck/device_functions.h>
 #include <kcheck/host_api.h>
+#include <kcheck/textures.h>
 #include <cmath>
 #include <new>
 

@@ -83,6 +83,7 @@
   KCHECK_HD int __hisinf(one a);                                                                   \
   KCHECK_SAME2(pair, __hadd2) KCHECK_SAME2(pair, __hsub2) KCHECK_SAME2(pair, __hmul2)              \
   KCHECK_SAME2(pair, __h2div) KCHECK_SAME2(pair, __hmax2) KCHECK_SAME2(pair, __hmin2)              \
+  KCHECK_SAME2(pair, __hmax2_nan) KCHECK_SAME2(pair, __hmin2_nan)                                  \
   KCHECK_SAME2(pair, __hadd2_rn) KCHECK_SAME2(pair, __hmul2_rn) KCHECK_SAME2(pair, __hadd2_sat)    \
   KCHECK_SAME2(pair, __heq2) KCHECK_SAME2(pair, __hlt2) KCHECK_SAME2(pair, __hgt2)                 \
   KCHECK_SAME2(pair, __hge2) KCHECK_SAME2(pair, __hle2) KCHECK_SAME2(pair, __hne2)                 \

@@ -1,0 +1,21 @@
+/* Which errors of a parse may cost a kernel something. */
+#ifndef KC_CUDA_FAULTS_H
+#define KC_CUDA_FAULTS_H
+
+#include "cuda/unit.h"
+
+/* Whether an error of clang says nothing about the file: nvcc does not have it, and the AST is
+ * whole. */
+bool fault_is_harmless(const char *message);
+/* The header that a "file not found" message names, or NULL; caller frees with g_free. */
+char *fault_missing_header(const char *message);
+/* Whether the error means that no compiler goes on from here: broken syntax, #error, a file that
+ * includes itself without end, a template that instantiates itself without end. `category` is
+ * clang's category of the diagnostic. */
+bool fault_stops_any_compiler(const char *category, const char *message);
+/* Number of errors in `tu` that are neither harmless nor about a missing header and that may cost a
+ * kernel something: all but those that stand in the body of a function for the host alone, on lines
+ * that neither launch nor configure a kernel. */
+int faults_in_device_code(const Clang *clang, CXTranslationUnit tu);
+
+#endif
