@@ -5,7 +5,9 @@ typedef uint64_t __mbarrier_t;
 typedef uint64_t __mbarrier_token_t;
 #define KCHECK_SHARED_ADDRESS(pointer) ((unsigned)__cvta_generic_to_shared(pointer))
 
-KCHECK_HD inline uint32_t __mbarrier_maximum_count() { return (1 << 20) - 1; }
+KCHECK_HD inline uint32_t __mbarrier_maximum_count() {
+  return (1 << 20) - 1;
+}
 KCHECK_D inline void __mbarrier_init(__mbarrier_t *barrier, uint32_t expected_count) {
   asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(KCHECK_SHARED_ADDRESS(barrier)),
                "r"(expected_count)

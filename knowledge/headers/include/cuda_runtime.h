@@ -1,11 +1,11 @@
 // Stands in for the CUDA runtime header, which nvcc includes by itself.
 #pragma once
+#include <cmath>
 #include <kcheck/base.h>
-#include <kcheck/vector_types.h>
 #include <kcheck/device_functions.h>
 #include <kcheck/host_api.h>
 #include <kcheck/textures.h>
-#include <cmath>
+#include <kcheck/vector_types.h>
 #include <new>
 
 extern "C" {

@@ -1,6 +1,6 @@
 #pragma once
-#include <cuda_runtime.h>
 #include <cstdarg>
+#include <cuda_runtime.h>
 typedef struct kcheck_file FILE;
 extern FILE *stdin, *stdout, *stderr;
 #define EOF (-1)

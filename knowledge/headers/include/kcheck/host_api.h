@@ -326,8 +326,10 @@ cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest);
 cudaError_t cudaDeviceGetLimit(size_t *value, enum cudaLimit limit);
 cudaError_t cudaSetDeviceFlags(unsigned flags);
 cudaError_t cudaDeviceDisablePeerAccess(int device);
-cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr attribute, void *value);
-cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr attribute, void *value);
+cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr attribute,
+                                    void *value);
+cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr attribute,
+                                    void *value);
 cudaError_t cudaMemAdvise(const void *pointer, size_t count, enum cudaMemoryAdvise advice,
                           struct cudaMemLocation location);
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t call, void *data);
@@ -381,7 +383,8 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event);
 cudaError_t cudaEventQuery(cudaEvent_t event);
 cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t start, cudaEvent_t end);
 cudaError_t cudaEventDestroy(cudaEvent_t event);
-cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *function, void **args);
+cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *function,
+                                void **args);
 cudaError_t cudaGetDriverEntryPoint(const char *symbol, void **function, unsigned long long flags,
                                     enum cudaDriverEntryPointQueryResult *result = 0);
 cudaError_t cudaGetDriverEntryPointByVersion(const char *symbol, void **function, unsigned version,
@@ -411,10 +414,9 @@ cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t *config, void (*kernel)(
                                Arguments &&...arguments);
 cudaError_t cudaMemPrefetchAsync(const void *pointer, size_t count, struct cudaMemLocation location,
                                  unsigned flags, cudaStream_t stream = 0);
-cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph,
-                                 cudaGraphNode_t *error, char *log, size_t size);
-template <class T>
-cudaError_t cudaHostGetDevicePointer(T **device, void *host, unsigned flags);
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph, cudaGraphNode_t *error,
+                                 char *log, size_t size);
+template <class T> cudaError_t cudaHostGetDevicePointer(T **device, void *host, unsigned flags);
 template <class T> cudaError_t cudaMalloc(T **pointer, size_t size);
 template <class T> cudaError_t cudaMallocHost(T **pointer, size_t size, unsigned flags = 0);
 template <class T> cudaError_t cudaHostAlloc(T **pointer, size_t size, unsigned flags);
@@ -423,14 +425,12 @@ template <class T> cudaError_t cudaMallocAsync(T **pointer, size_t size, cudaStr
 template <class T>
 cudaError_t cudaMallocPitch(T **pointer, size_t *pitch, size_t width, size_t height);
 template <class T>
-cudaError_t cudaMemcpyToSymbol(const T &symbol, const void *source, size_t count,
-                               size_t offset = 0,
+cudaError_t cudaMemcpyToSymbol(const T &symbol, const void *source, size_t count, size_t offset = 0,
                                enum cudaMemcpyKind kind = cudaMemcpyHostToDevice);
 template <class T>
-cudaError_t cudaMemcpyToSymbolAsync(const T &symbol, const void *source, size_t count,
-                                    size_t offset = 0,
-                                    enum cudaMemcpyKind kind = cudaMemcpyHostToDevice,
-                                    cudaStream_t stream = 0);
+cudaError_t
+cudaMemcpyToSymbolAsync(const T &symbol, const void *source, size_t count, size_t offset = 0,
+                        enum cudaMemcpyKind kind = cudaMemcpyHostToDevice, cudaStream_t stream = 0);
 template <class T>
 cudaError_t cudaMemcpyFromSymbol(void *target, const T &symbol, size_t count, size_t offset = 0,
                                  enum cudaMemcpyKind kind = cudaMemcpyDeviceToHost);
@@ -450,7 +450,7 @@ template <class T>
 cudaError_t cudaOccupancyMaxPotentialClusterSize(int *size, T *function,
                                                  const cudaLaunchConfig_t *config);
 template <class T>
-cudaError_t cudaOccupancyMaxPotentialBlockSize(int *grid, int *block, T function,
-                                               size_t shared = 0, int limit = 0);
+cudaError_t cudaOccupancyMaxPotentialBlockSize(int *grid, int *block, T function, size_t shared = 0,
+                                               int limit = 0);
 template <class T>
 cudaError_t cudaStreamSetAttribute(T stream, cudaStreamAttrID id, const cudaStreamAttrValue *value);

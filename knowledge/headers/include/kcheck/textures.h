@@ -106,7 +106,9 @@ struct cudaMemcpy3DParms {
 inline cudaExtent make_cudaExtent(size_t width, size_t height, size_t depth) {
   return cudaExtent{width, height, depth};
 }
-inline cudaPos make_cudaPos(size_t x, size_t y, size_t z) { return cudaPos{x, y, z}; }
+inline cudaPos make_cudaPos(size_t x, size_t y, size_t z) {
+  return cudaPos{x, y, z};
+}
 inline cudaPitchedPtr make_cudaPitchedPtr(void *pointer, size_t pitch, size_t x, size_t y) {
   return cudaPitchedPtr{pointer, pitch, x, y};
 }
@@ -122,7 +124,8 @@ cudaError_t cudaMalloc3DArray(cudaArray_t *array, const struct cudaChannelFormat
 cudaError_t cudaMallocMipmappedArray(cudaMipmappedArray_t *array,
                                      const struct cudaChannelFormatDesc *format,
                                      struct cudaExtent extent, unsigned levels, unsigned flags = 0);
-cudaError_t cudaGetMipmappedArrayLevel(cudaArray_t *array, cudaMipmappedArray_t from, unsigned level);
+cudaError_t cudaGetMipmappedArrayLevel(cudaArray_t *array, cudaMipmappedArray_t from,
+                                       unsigned level);
 cudaError_t cudaFreeArray(cudaArray_t array);
 cudaError_t cudaFreeMipmappedArray(cudaMipmappedArray_t array);
 cudaError_t cudaMemcpy3D(const struct cudaMemcpy3DParms *copy);
@@ -130,7 +133,8 @@ cudaError_t cudaMemcpy3DAsync(const struct cudaMemcpy3DParms *copy, cudaStream_t
 cudaError_t cudaMemcpyToArray(cudaArray_t target, size_t x, size_t y, const void *source,
                               size_t count, enum cudaMemcpyKind kind);
 cudaError_t cudaMemcpy2DToArray(cudaArray_t target, size_t x, size_t y, const void *source,
-                                size_t pitch, size_t width, size_t height, enum cudaMemcpyKind kind);
+                                size_t pitch, size_t width, size_t height,
+                                enum cudaMemcpyKind kind);
 cudaError_t cudaMemcpy2DFromArray(void *target, size_t pitch, cudaArray_const_t source, size_t x,
                                   size_t y, size_t width, size_t height, enum cudaMemcpyKind kind);
 cudaError_t cudaCreateTextureObject(cudaTextureObject_t *texture,
@@ -155,8 +159,7 @@ KCHECK_D T tex3DLod(cudaTextureObject_t texture, float x, float y, float z, floa
 template <class T> KCHECK_D T tex1DLayered(cudaTextureObject_t texture, float x, int layer);
 template <class T>
 KCHECK_D T tex2DLayered(cudaTextureObject_t texture, float x, float y, int layer);
-template <class T>
-KCHECK_D T texCubemap(cudaTextureObject_t texture, float x, float y, float z);
+template <class T> KCHECK_D T texCubemap(cudaTextureObject_t texture, float x, float y, float z);
 template <class T>
 KCHECK_D T tex2Dgather(cudaTextureObject_t texture, float x, float y, int component = 0);
 template <class T>
