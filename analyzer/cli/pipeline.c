@@ -263,6 +263,8 @@ static bool all_checked(const Run *run) {
   if (settings->select || settings->ignore || settings->kernels) return false;
   for (int k = 0; k < a->program->kernels.count; k++)
     if (!pipeline_kernel_complete(a, k)) return false;
+  for (int i = 0; i < a->program->diagnostics.count; i++)
+    if (a->program->diagnostics.items[i].unread) return false;
   return a->program->kernels.count > 0 || a->program->global_kernels_seen == 0;
 }
 

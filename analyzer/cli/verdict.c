@@ -33,6 +33,23 @@ static void add_notes(ReportKernel *out, const Analysis *a, const IrKernel *kern
   }
 }
 
+/* What could not be read stands outside of every kernel (else a note of the kernel says it): the
+ * kernel was checked as it is here, and the file is not what a compiler would have seen. */
+static bool add_unread(ReportKernel *out, const IrProgram *program) {
+  bool any = false;
+  for (int i = 0; i < program->diagnostics.count; i++) {
+    const IrDiagnostic *d = &program->diagnostics.items[i];
+    if (!d->unread) continue;
+    any = true;
+    const char *path = program->sources.files.items[d->range.file].path;
+    bool here = strcmp(path, program->path) == 0;
+    g_autofree char *reason = g_strdup_printf("%s (%s%s%u)", d->text, here ? "line " : path,
+                                              here ? "" : ":", d->range.line);
+    add_reason(out, reason);
+  }
+  return any;
+}
+
 /* Fills the reasons and returns the status of kernel `k`. A kernel that never ran was skipped,
  * whatever the other engines saw; one that ran with something missing is partial. */
 static const char *judge(ReportKernel *out, const Analysis *a, int k) {
@@ -46,7 +63,7 @@ static const char *judge(ReportKernel *out, const Analysis *a, int k) {
     if (out->not_checked->len == 0) add_reason(out, "no run of it came to an end");
     return "skipped";
   }
-  if (pipeline_kernel_complete(a, k)) return "checked";
+  if (pipeline_kernel_complete(a, k)) return add_unread(out, a->program) ? "partial" : "checked";
   if (out->not_checked->len == 0)
     add_reason(out, "its run was cut before everything had been seen");
   return "partial";
@@ -78,6 +95,28 @@ static void add_kernel(ReportFile *file, const Analysis *a, int k) {
   }
 }
 
+/* A file whose kernels may stand in a header of the project that was not found was not read. */
+static void check_headers(ReportFile *file, const Analysis *a) {
+  IrProgram *program = a->program;
+  if (program->kernels.count > 0 || program->global_kernels_seen > 0) return;
+  for (int i = 0; i < program->diagnostics.count; i++) {
+    const IrDiagnostic *d = &program->diagnostics.items[i];
+    const char *text = NULL;
+    size_t length = 0;
+    if (!d->unread || !g_str_has_suffix(d->text, " was not found") ||
+        !source_line(&program->sources, d->range.file, d->range.line, &text, &length) ||
+        d->range.column > length || text[d->range.column - 1] != '"')
+      continue;
+    KcError error = {0};
+    kc_fail(&error, program->sources.files.items[d->range.file].path, (int)d->range.line,
+            (int)d->range.column, "not checked: no kernel here, and %s", d->text);
+    kc_hint(&error, "name its folder with -I, or the compile database with -p");
+    verdict_failed(file, &error);
+    kc_error_clear(&error);
+    return;
+  }
+}
+
 /* __global__ functions of which nothing came through are said by number. */
 static void add_lost(ReportFile *file, const Analysis *a) {
   if (a->program->kernels.count > 0 || a->program->global_kernels_seen == 0) return;
@@ -106,6 +145,7 @@ void verdict_add(ReportFile *file, const Analysis *a) {
   for (int k = 0; k < a->program->kernels.count; k++)
     if (a->selected[k]) add_kernel(file, a, k);
   add_lost(file, a);
+  check_headers(file, a);
 }
 
 static void fail_with(ReportFile *file, const char *what, const ReportKernel *example) {

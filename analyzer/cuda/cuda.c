@@ -120,7 +120,7 @@ static bool in_injected_text(Load *load, CXSourceLocation location) {
 }
 
 /* Keeps one diagnostic; the first syntax error of a user file becomes the error of the load. */
-static void keep_diagnostic(Load *load, CXDiagnostic diagnostic) {
+static void keep_diagnostic(Load *load, CXDiagnostic diagnostic, bool beside_kernels) {
   CudaUnit *unit = &load->unit;
   const Clang *clang = &load->clang;
   CXSourceLocation location = clang->getDiagnosticLocation(diagnostic);
@@ -129,9 +129,11 @@ static void keep_diagnostic(Load *load, CXDiagnostic diagnostic) {
   if (fault_is_harmless(message) || in_injected_text(load, location)) return;
   SourceRange range = unit_location(unit, location);
   bool user = range.file && unit->program->sources.files.items[range.file].user;
-  IrDiagnostic entry = {range, true, user, message};
-  KC_PUSH(load->arena, unit->program->diagnostics, entry);
   g_autofree char *header = fault_missing_header(message);
+  IrDiagnostic entry = {.range = range, .is_error = true, .in_user_file = user, .text = message};
+  entry.unread = user && !beside_kernels;
+  if (header) entry.text = kc_printf(load->arena, "the header %s was not found", header);
+  KC_PUSH(load->arena, unit->program->diagnostics, entry);
   CudaFault fault = {range, message};
   if (range.line && !header) KC_PUSH(load->arena, unit->faults, fault);
   if (!user || !fault_stops_any_compiler(category, message)) return;
@@ -163,10 +165,11 @@ static bool keep_diagnostics(Load *load) {
   note_version(load);
   note_toolkit(load);
   unsigned count = clang->getNumDiagnostics(load->unit.tu);
+  g_autofree bool *beside = faults_beside_kernels(clang, load->unit.tu);
   for (unsigned i = 0; i < count; i++) {
     CXDiagnostic diagnostic = clang->getDiagnostic(load->unit.tu, i);
     if (clang->getDiagnosticSeverity(diagnostic) >= CXDiagnostic_Error)
-      keep_diagnostic(load, diagnostic);
+      keep_diagnostic(load, diagnostic, beside[i]);
     clang->disposeDiagnostic(diagnostic);
   }
   return load->unit.program->syntax_errors == 0;
@@ -224,9 +227,11 @@ static void note_front_end(Load *load, CXCursor function, IrKernel *kernel) {
   if (fault)
     add_note(load, kernel, source_stack(&unit->program->sources, fault->range, 0, kernel->name),
              true, kc_printf(load->arena, "clang does not accept a statement: %s", fault->message));
-  for (int i = 0; i < load->parse.missing.count; i++)
-    add_note(load, kernel, 0, false,
-             kc_printf(load->arena, "the header %s was not found", load->parse.missing.items[i]));
+  for (int i = 0; fault && i < unit->program->diagnostics.count; i++) {
+    IrDiagnostic *diagnostic = &unit->program->diagnostics.items[i];
+    if (diagnostic->unread && unit_is_within(unit, function, diagnostic->range))
+      diagnostic->unread = false; /* the note says it */
+  }
 }
 
 static void lower_kernel(Load *load, CXCursor function, bool pattern, bool lost) {

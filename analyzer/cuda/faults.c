@@ -21,7 +21,8 @@ char *fault_missing_header(const char *message) {
 
 bool fault_stops_any_compiler(const char *category, const char *message) {
   return strcmp(category, "Parse Issue") == 0 ||
-         strcmp(category, "#pragma message Directive") == 0 ||
+         strcmp(category, "User-Defined Issue") == 0 || /* #error */
+         g_str_has_prefix(message, "recursive template instantiation exceeded") ||
          g_str_has_prefix(message, "#include nested too deeply");
 }
 
@@ -115,35 +116,31 @@ static bool configures_kernels(const Clang *clang, CXTranslationUnit tu, const P
   return false;
 }
 
-/* The place of `diagnostic` when it is an error that counts. */
-static bool error_place(const Clang *clang, CXDiagnostic diagnostic, Place *place) {
-  if (clang->getDiagnosticSeverity(diagnostic) < CXDiagnostic_Error) return false;
+/* Fills `place`; whether the diagnostic is a harmless one. */
+static bool look_at(const Clang *clang, CXDiagnostic diagnostic, Place *place) {
   CXString spelling = clang->getDiagnosticSpelling(diagnostic);
-  const char *message = clang->getCString(spelling);
-  g_autofree char *header = fault_missing_header(message);
-  bool counts = !header && !fault_is_harmless(message);
+  bool harmless = fault_is_harmless(clang->getCString(spelling));
   clang->disposeString(spelling);
-  if (counts)
-    clang->getFileLocation(clang->getDiagnosticLocation(diagnostic), &place->file, NULL, NULL,
-                           &place->offset);
-  return counts;
+  clang->getFileLocation(clang->getDiagnosticLocation(diagnostic), &place->file, NULL, NULL,
+                         &place->offset);
+  return harmless;
 }
 
-int faults_in_device_code(const Clang *clang, CXTranslationUnit tu) {
-  g_autoptr(GArray) places = g_array_new(FALSE, FALSE, sizeof(Place));
-  unsigned count = clang->getNumDiagnostics(tu);
+bool *faults_beside_kernels(const Clang *clang, CXTranslationUnit tu) {
+  unsigned count = clang->getNumDiagnostics(tu), errors = 0;
+  g_autofree Place *places = g_new0(Place, count + 1);
+  bool *beside = g_new0(bool, count + 1);
+  g_autofree bool *harmless = g_new0(bool, count + 1);
   for (unsigned i = 0; i < count; i++) {
     CXDiagnostic diagnostic = clang->getDiagnostic(tu, i);
-    Place place = {0};
-    if (error_place(clang, diagnostic, &place)) g_array_append_val(places, place);
+    harmless[i] = look_at(clang, diagnostic, &places[i]);
+    errors += !harmless[i] && clang->getDiagnosticSeverity(diagnostic) >= CXDiagnostic_Error;
     clang->disposeDiagnostic(diagnostic);
   }
-  if (places->len == 0) return 0;
-  g_autofree bool *in_host = g_new0(bool, places->len);
-  HostBodies host = {clang, (const Place *)(const void *)places->data, in_host, (int)places->len};
-  clang->visitChildren(clang->getTranslationUnitCursor(tu), visit_declaration, &host);
-  int errors = 0;
-  for (int i = 0; i < host.count; i++)
-    errors += !in_host[i] || configures_kernels(clang, tu, &host.places[i]);
-  return errors;
+  HostBodies host = {clang, places, beside, (int)count};
+  if (errors > 0)
+    clang->visitChildren(clang->getTranslationUnitCursor(tu), visit_declaration, &host);
+  for (unsigned i = 0; i < count; i++)
+    beside[i] = harmless[i] || (beside[i] && !configures_kernels(clang, tu, &places[i]));
+  return beside;
 }

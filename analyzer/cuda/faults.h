@@ -13,9 +13,9 @@ char *fault_missing_header(const char *message);
  * includes itself without end, a template that instantiates itself without end. `category` is
  * clang's category of the diagnostic. */
 bool fault_stops_any_compiler(const char *category, const char *message);
-/* Number of errors in `tu` that are neither harmless nor about a missing header and that may cost a
- * kernel something: all but those that stand in the body of a function for the host alone, on lines
- * that neither launch nor configure a kernel. */
-int faults_in_device_code(const Clang *clang, CXTranslationUnit tu);
+/* For each diagnostic of `tu`, whether it is an error that can't cost a kernel anything: a harmless
+ * one, or one in the body of a function for the host alone, on a line that neither launches nor
+ * configures a kernel. The array is the caller's, to free with g_free. */
+bool *faults_beside_kernels(const Clang *clang, CXTranslationUnit tu);
 
 #endif

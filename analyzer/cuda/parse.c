@@ -191,7 +191,8 @@ static CXTranslationUnit parse_once(const CudaParse *parse, const char *path,
 /* Counts the errors of parse->tu that matter and lists the headers it did not find. */
 static void take_stock(CudaParse *parse) {
   const Clang *clang = parse->clang;
-  parse->errors = faults_in_device_code(clang, parse->tu);
+  g_autofree bool *beside = faults_beside_kernels(clang, parse->tu);
+  parse->errors = 0;
   parse->missing.count = 0;
   unsigned count = clang->getNumDiagnostics(parse->tu); /* each call lists them anew */
   for (unsigned i = 0; i < count; i++) {
@@ -202,6 +203,8 @@ static void take_stock(CudaParse *parse) {
       g_autofree char *header = fault_missing_header(message);
       if (header)
         KC_PUSH(parse->edits.arena, parse->missing, kc_strdup(parse->edits.arena, header));
+      else if (!beside[i])
+        parse->errors++;
       clang->disposeString(spelling);
     }
     clang->disposeDiagnostic(diagnostic);

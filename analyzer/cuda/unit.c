@@ -136,16 +136,22 @@ bool unit_is_builtin(CudaUnit *unit, CXCursor declaration) {
          unit->clang->Location_isInSystemHeader(location);
 }
 
+static bool holds(SourceRange extent, SourceRange at) {
+  bool after = at.line > extent.line || (at.line == extent.line && at.column >= extent.column);
+  bool before =
+      at.line < extent.end_line || (at.line == extent.end_line && at.column <= extent.end_column);
+  return at.file == extent.file && after && before;
+}
+
+bool unit_is_within(CudaUnit *unit, CXCursor cursor, SourceRange place) {
+  return holds(unit_cursor_range(unit, cursor), place);
+}
+
 const CudaFault *unit_fault_within(CudaUnit *unit, CXCursor cursor) {
   if (unit->faults.count == 0) return NULL;
   SourceRange extent = unit_cursor_range(unit, cursor);
-  for (int i = 0; i < unit->faults.count; i++) {
-    SourceRange at = unit->faults.items[i].range;
-    bool after = at.line > extent.line || (at.line == extent.line && at.column >= extent.column);
-    bool before =
-        at.line < extent.end_line || (at.line == extent.end_line && at.column <= extent.end_column);
-    if (at.file == extent.file && after && before) return &unit->faults.items[i];
-  }
+  for (int i = 0; i < unit->faults.count; i++)
+    if (holds(extent, unit->faults.items[i].range)) return &unit->faults.items[i];
   return NULL;
 }
 

@@ -72,6 +72,8 @@ bool unit_is_builtin(CudaUnit *unit, CXCursor declaration);
 /* The first error of clang within the cursor's extent, or NULL. A function in whose body clang
  * reported an error may lack statements without a trace: whoever lowers it must say so. */
 const CudaFault *unit_fault_within(CudaUnit *unit, CXCursor cursor);
+/* Whether `place` lies within the cursor's extent. */
+bool unit_is_within(CudaUnit *unit, CXCursor cursor, SourceRange place);
 /* Source text of a range within one line or several, blanks collapsed; NULL when unknown. */
 const char *unit_text(CudaUnit *unit, SourceRange range);
 

@@ -378,6 +378,7 @@ typedef struct IrDiagnostic { /* what the front end said about the file */
   SourceRange range;
   bool is_error;
   bool in_user_file;
+  bool unread; /* what stands there (a header, a declaration for the device) could not be read */
   const char *text;
 } IrDiagnostic;
 

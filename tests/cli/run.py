@@ -139,6 +139,52 @@ def test_endless_include(folder):
     expect_refused(folder, ["cycle.cu"], ".cuh:1:10: error: #include nested too deeply")
 
 
+def test_active_error_directive(folder):
+    write(folder, "e.cu", "#ifndef TILE\n#error set TILE\n#endif\n" + GOOD)
+    expect_refused(folder, ["e.cu"], "e.cu:2:2: error: set TILE")
+
+
+def test_endless_template(folder):
+    write(folder, "t.cu", "template <int n> struct R {\n  static constexpr int v = R<n + 1>::v;\n};\n"
+          "constexpr int x = R<0>::v;\n" + GOOD)
+    expect_refused(folder, ["t.cu"], "t.cu:2:", "error: recursive template instantiation exceeded")
+
+
+def test_kernels_in_a_missing_header(folder):
+    write(folder, "m.cu", '#include "kernels.cuh"\nint main() { return 0; }\n')
+    expect_refused(folder, ["m.cu"], "m.cu:1:10: error:", "kernels.cuh was not found", "-I")
+
+
+def expect_partial(folder, text, reason):
+    """Nothing found, but the file is not said to be clean: the kernel's reason names what and where."""
+    write(folder, "p.cu", text)
+    status, document, err = report("p.cu", cwd=folder)
+    kernel = document["files"][0]["kernels"][0]
+    check(status == 0 and status_of(document, "p.cu") == "partial", "not partial", status, document, err)
+    check(kernel["status"] == "partial" and any(reason in r for r in kernel["not_checked"]), "no reason", kernel)
+    check("clean" not in run("p.cu", cwd=folder)[1], "said to be clean")
+
+
+def test_missing_header(folder):
+    expect_partial(folder, '#include "no_such.h"\n' + GOOD, "the header no_such.h was not found (line 1)")
+
+
+def test_unknown_macro_in_a_kernel(folder):
+    expect_partial(folder, "__global__ void k(int *x) {\n  x[0] = CEIL_DIV(4, 3);\n}\n", "'CEIL_DIV' (line 2)")
+
+
+def test_error_outside_of_kernels(folder):
+    expect_partial(folder, "Unknown q;\n" + GOOD, "unknown type name 'Unknown' (line 1)")
+    expect_partial(folder, 'static_assert(sizeof(int) == 8, "no");\n' + GOOD, "static assertion failed")
+
+
+def test_error_in_host_code_alone(folder):
+    write(folder, "h.cu", GOOD + "int main() {\n  return nothing_of_that_name(1);\n}\n")
+    status, document, err = report("h.cu", "--cuda-path", "none", "-v", cwd=folder)
+    check(status == 0 and status_of(document, "h.cu") == "checked", "not checked", status, document)
+    check("h.cu:6:10: clang:" in err and "nothing_of_that_name" in err, "--verbose does not say it", err)
+
+
 def test_event_table_that_is_a_list(folder):
     write(folder, "table.yaml", "- calls: a\n")
     write(folder, ".kcheck.yaml", "dialects: [table.yaml]\n")
