@@ -234,8 +234,9 @@ bool ast_pure(Lower *l, AstNode *n) {
   return n->pure == 2;
 }
 
-/* Calls whose arguments have no effects: then evaluating them at compile time loses none. */
-static bool evaluable(Lower *l, AstNode *n) {
+static bool evaluable(Lower *l, AstNode *n);
+
+static bool compute_evaluable(Lower *l, AstNode *n) {
   if (ast_pure(l, n)) return true;
   ast_expand(l, n);
   if (n->kind == CXCursor_UnaryOperator || n->kind == CXCursor_ParenExpr ||
@@ -259,11 +260,37 @@ static bool evaluable(Lower *l, AstNode *n) {
   return n->kind == CXCursor_DeclRefExpr;
 }
 
+/* Calls whose arguments have no effects: then evaluating them at compile time loses none. */
+static bool evaluable(Lower *l, AstNode *n) {
+  if (n->evaluable == 0) n->evaluable = compute_evaluable(l, n) ? 2 : 1;
+  return n->evaluable == 2;
+}
+
+/* Whether a part of `n` that is no constant keeps `n` from being one. libclang would find that out
+ * too, but from the bottom for each level of a long expression anew. */
+static bool parts_refuse(Lower *l, AstNode *n) {
+  bool logical = false;
+  if (n->kind == CXCursor_BinaryOperator) {
+    CXBinaryOperatorKind op = l->clang->getCursorBinaryOperatorKind(n->cursor);
+    logical = op == CXBinaryOperator_LAnd || op == CXBinaryOperator_LOr;
+  } else if (n->kind != CXCursor_ParenExpr && n->kind != CXCursor_UnaryOperator) {
+    return false;
+  }
+  int64_t value = 0;
+  int integers = 0, constants = 0;
+  for (int i = 0; i < n->nparts; i++) {
+    if (ast_type(l, n->parts[i])->kind != CPP_INT) continue;
+    integers++;
+    constants += ast_constant(l, n->parts[i], &value);
+  }
+  return logical ? integers > 0 && constants == 0 : constants < integers;
+}
+
 bool ast_constant(Lower *l, AstNode *n, int64_t *value) {
   if (n->constant == 0) {
     n->constant = 1;
     bool is_unsigned = false;
-    if (ast_type(l, n)->kind == CPP_INT && evaluable(l, n) &&
+    if (ast_type(l, n)->kind == CPP_INT && evaluable(l, n) && !parts_refuse(l, n) &&
         unit_evaluate(l->unit, n->cursor, &n->value, &is_unsigned))
       n->constant = 2;
   }

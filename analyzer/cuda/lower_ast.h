@@ -116,8 +116,9 @@ struct AstNode {
   CXCursor cursor;
   CXCursorKind kind;
   bool expanded;
-  int8_t constant; /* 0 unknown, 1 none, 2 value */
-  int8_t pure;     /* 0 unknown, 1 no, 2 yes */
+  int8_t constant;  /* 0 unknown, 1 none, 2 value */
+  int8_t pure;      /* 0 unknown, 1 no, 2 yes */
+  int8_t evaluable; /* the same */
   int8_t where_known;
   const CppType *type; /* ast_type() */
   AstNode **kids;      /* all children */
