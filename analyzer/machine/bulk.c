@@ -69,6 +69,14 @@ Access *copy_load(Machine *machine, Strand *strand, const CopyLoad *copy) {
     finish_remote(machine, strand, UINT32_C(1) << copy->lane, copy->rank, copy->insn, false, true);
   timeline_load(machine, strand, access, copy->rank, copy->offset, bar);
   if (!bar) return access;
+  if (bar->last_copy == copy->insn && bar->last_copy_warp == strand->warp->index &&
+      bar->last_copy_step == machine->step && bar->last_copy_lane != copy->lane &&
+      bar->last_copy_offset == copy->offset)
+    cause_many_issuers(machine, bar, copy->offset);
+  bar->last_copy_warp = strand->warp->index;
+  bar->last_copy_step = machine->step;
+  bar->last_copy_lane = copy->lane;
+  bar->last_copy_offset = copy->offset;
   bar->last_copy = copy->insn;
   remember_copy(machine, bar, copy);
   bar->copies_in_flight++;

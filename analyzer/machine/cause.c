@@ -5,6 +5,7 @@
 
 #include "machine/finish.h"
 #include "machine/mbarrier.h"
+#include "machine/sample.h"
 #include "machine/session.h"
 #include "machine/symptom.h"
 #include "machine/witness.h"
@@ -37,6 +38,7 @@ WaitContext cause_context(const Mbar *bar, int warp, uint32_t lanes) {
   int lane = first_lane(lanes);
   c.insn = view->insn ? view->insn : view->failed_insn;
   c.seen = view->seen >> lane & 1;
+  c.again = view->first_again >> lane & 1;
   c.rewait = view->rewaits >> lane & 1;
   c.failed = view->failed >> lane & 1;
   c.phase = view->phase[lane];
@@ -182,6 +184,8 @@ void cause_over_arrival(Machine *machine, Mbar *bar, int warp, uint32_t lanes, i
   s->lanes = lanes;
   s->value = count;
   s->behind = (uint32_t)bar->pending;
+  Mbar *last = warp >= 0 ? warp_state(machine->warps[warp])->last_wait_mbar : NULL;
+  if (last) s->issuer = cause_context(last, warp, lanes);
 }
 
 void cause_init_unordered(Machine *machine, Mbar *bar, const Strand *strand, const IrInsn *insn,
@@ -227,21 +231,33 @@ static uint32_t array_of(Machine *machine, int64_t offset) {
 
 /* An earlier cause speaks of the same array of barriers or the same data: this may be its
  * consequence. */
-static bool explained(const ProtocolSession *session, const char *kind, uint32_t barrier,
-                      uint32_t data) {
+static bool explained(const ProtocolSession *session, bool degenerate, const char *kind,
+                      uint32_t barrier, uint32_t data) {
   for (int i = 0; i < session->accusations.count; i++) {
     const Accusation *a = &session->accusations.items[i];
-    if (a->generic || strcmp(a->kind, kind) == 0) continue;
+    if (a->generic || strcmp(a->kind, kind) == 0 || (a->degenerate && !degenerate)) continue;
     if ((a->barrier && a->barrier == barrier) || (a->data && a->data == data)) return true;
   }
   return false;
+}
+
+void cause_many_issuers(Machine *machine, const Mbar *bar, uint32_t offset) {
+  static const char kind[] = "tma-issued-by-many-threads";
+  ProtocolSession *session = session_protocol(machine->session);
+  uint32_t barrier = array_of(machine, bar->offset), data = array_of(machine, offset);
+  for (int i = 0; i < session->accusations.count; i++) {
+    const Accusation *a = &session->accusations.items[i];
+    if (a->kind == kind && a->barrier == barrier && a->data == data) return;
+  }
+  KC_PUSH(machine->session->arena, session->accusations,
+          ((Accusation){kind, barrier, data, 0, NULL, machine->sample->degenerate}));
 }
 
 /* The strongest thing that any run has said so far. */
 static int strongest(const ProtocolSession *session) {
   int level = INT_MAX;
   for (int i = 0; i < session->accusations.count; i++)
-    if (session->accusations.items[i].generic < level)
+    if (session->accusations.items[i].generic < level && !session->accusations.items[i].degenerate)
       level = session->accusations.items[i].generic;
   return level;
 }
@@ -260,10 +276,11 @@ IrViolation *blame(Machine *machine, const Blame *what, const char *message, ...
   ProtocolSession *session = session_protocol(machine->session);
   if (machine_is_off(machine, what->check)) return NULL;
   uint32_t barrier = what->bar     ? array_of(machine, what->bar->offset)
+                     : what->at    ? array_of(machine, (int64_t)what->at - 1)
                      : what->named ? UINT32_C(0x80000000) + (uint32_t)what->named
                                    : 0;
   uint32_t data = array_of(machine, what->data);
-  if (explained(session, what->kind, barrier, data)) return NULL;
+  if (explained(session, machine->sample->degenerate, what->kind, barrier, data)) return NULL;
   if (what->generic > strongest(session)) return NULL;
   va_list args;
   va_start(args, message);
@@ -271,7 +288,7 @@ IrViolation *blame(Machine *machine, const Blame *what, const char *message, ...
   va_end(args);
   IrViolation *v = machine_violation(machine, what->check, what->insn, what->kind, "%s", text);
   if (v) {
-    Accusation a = {what->kind, barrier, data, what->generic, v};
+    Accusation a = {what->kind, barrier, data, what->generic, v, machine->sample->degenerate};
     KC_PUSH(machine->session->arena, session->accusations, a);
   }
   return v;
@@ -342,7 +359,19 @@ static bool explain_lapped(Machine *machine, const Symptom *s) {
   return v != NULL;
 }
 
+/* The thread that arrives too often has passed its last wait on an old phase. */
+static bool arrives_too_soon(Machine *machine, const Symptom *s) {
+  const WaitContext *wait = &s->issuer;
+  if (!wait->bar || !wait->insn || !wait->rewait || (wait->phase < 0 && !wait->again)) return false;
+  cause_wrong_parity(machine, wait,
+                     kc_printf(machine->session->arena, "and %s is arrived on too early",
+                               mbarrier_name(machine, s->bar, s->bar->rank)),
+                     NULL, NULL, -1);
+  return true;
+}
+
 static bool explain_over_arrival(Machine *machine, const Symptom *s) {
+  if (arrives_too_soon(machine, s)) return true;
   int lanes = lane_count(s->lanes);
   const char *name = mbarrier_name(machine, s->bar, s->bar->rank);
   IrViolation *v;

@@ -17,6 +17,7 @@ typedef struct Blame {
   int64_t data; /* shared offset, -1: none */
   int generic;  /* 0: a cause; 1, 2: a symptom, reported only while nothing lower was in any run */
   int named;    /* 1 + number of a named barrier; 0: none */
+  uint32_t at;  /* 1 + shared offset of a place that should hold a barrier; 0: none */
 } Blame;
 
 #define BLAME(kind_, check_, insn_, bar_, data_, generic_)                                         \
@@ -55,6 +56,8 @@ typedef enum TmemMissing {
 } TmemMissing;
 void cause_tmem(Machine *machine, Strand *strand, const Access *before, const Access *now,
                 uint32_t column, TmemMissing missing);
+/* Several lanes issue the copy to `offset` that completes on `bar`: what follows is held back. */
+void cause_many_issuers(Machine *machine, const Mbar *bar, uint32_t offset);
 /* The barrier ends with a tx-count that is not zero. */
 void cause_leftover(Machine *machine, Mbar *bar);
 /* fence.mbarrier_init by lanes that initialised nothing (or something). */

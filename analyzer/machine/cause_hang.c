@@ -2,24 +2,11 @@
  * whose partners are themselves stuck are consequences. */
 #include <string.h>
 
-#include "machine/barrier.h"
+#include "machine/cause_hang.h"
 #include "machine/mbarrier.h"
-#include "machine/symptom.h"
 #include "machine/witness.h"
 
 enum { STUCK_LINES = 4 };
-
-typedef struct Stuck {
-  Strand *strand;
-  const IrInsn *insn;
-  const MbarWaiter *waiter; /* NULL: not an mbarrier */
-  int64_t expected;         /* phase that it means */
-} Stuck;
-
-typedef struct Hang {
-  Machine *machine;
-  KC_VEC(Stuck) list;
-} Hang;
 
 static void gather(Hang *hang) {
   Machine *machine = hang->machine;
@@ -114,6 +101,33 @@ static bool partner_stuck(const Hang *hang, const Stuck *self, const Mbar *bar) 
   return false;
 }
 
+/* Whether the warp has been past the wait that it is stuck in. */
+static bool came_past(const Machine *machine, const Stuck *s) {
+  const Protocol *p = protocol_of(machine);
+  for (int i = 0; i < p->mbars.count; i++) {
+    const MbarView *view = p->mbars.items[i]->views[s->strand->warp->index];
+    if (view && view->waits && (view->insn == s->insn || view->first_insn == s->insn)) return true;
+  }
+  return false;
+}
+
+/* Whether a strand that is stuck elsewhere would arrive on the barrier behind its wait, as the code
+ * there is written, and has not arrived in this phase. */
+static const Stuck *partner_ahead(const Hang *hang, const Stuck *self, const Mbar *bar) {
+  Machine *machine = hang->machine;
+  const char *name = mbarrier_name(machine, bar, bar->rank);
+  for (int i = 0; i < hang->list.count; i++) {
+    const Stuck *s = &hang->list.items[i];
+    if (s->strand->warp == self->strand->warp || came_past(machine, s)) continue;
+    bool now = false;
+    for (int j = 0; j < bar->arrivals.count && !now; j++)
+      now = bar->arrivals.items[j].warp == (uint32_t)s->strand->warp->index;
+    if (!now && code_ahead(machine->kernel, machine->arena, s->strand->pc, code_is_arrive_on, name))
+      return s;
+  }
+  return NULL;
+}
+
 /* Whether a thread came past the instruction and skipped it: a branch over it was taken. */
 static bool skipped(const Machine *machine, int32_t at) {
   for (int32_t i = at - 1; i >= 0 && i > at - 64; i--) {
@@ -140,6 +154,7 @@ static bool count_too_high(Machine *machine, const Hang *hang, const Stuck *s) {
   const Mbar *bar = s->waiter->bar;
   int64_t arrived = bar->expected - bar->pending;
   if (arrived <= 0 || bar->pending <= 0 || partner_stuck(hang, s, bar) || !bar->init) return false;
+  if (bar->phase == 0 && partner_ahead(hang, s, bar)) return false;
   IrViolation *v = blame(
       machine,
       BLAME("mbarrier-arrive-count-mismatch", MACHINE_CHECK_DEADLOCK, bar->init, bar, -1, 0),
@@ -176,12 +191,13 @@ static bool first_wait_blocks(Machine *machine, const Hang *hang, const Stuck *s
   if (!victim) return false;
   /* The producer is the one whose later code issues the copies. */
   bool copies = false;
+  bool ring = code_in_loop(machine->kernel, s->insn);
   for (int i = s->strand->pc; i < machine->kernel->insns.count && !copies; i++) {
     const IrInsn *insn = &machine->kernel->insns.items[i];
     if (insn->op != IR_event || machine->executed[i]) continue;
     copies = insn->event == IR_EV_bulk_copy || insn->event == IR_EV_bulk_tensor_load ||
              insn->event == IR_EV_cp_async || insn->event == IR_EV_tcgen05_mma ||
-             insn->event == IR_EV_mbarrier_arrive;
+             (insn->event == IR_EV_mbarrier_arrive && (ring || (insn->flags & IR_FLAG(expect_tx))));
     if (insn->event == IR_EV_mbarrier_try_wait || insn->event == IR_EV_mbarrier_test_wait ||
         insn->event == IR_EV_mbarrier_wait)
       break;
@@ -260,12 +276,72 @@ static bool never_arrived(Machine *machine, const Stuck *s) {
   return v != NULL;
 }
 
+/* A multicast brings bytes to a CTA that announces none. */
+static bool multicast_unannounced(Machine *machine, const Stuck *s) {
+  const Mbar *bar = s->waiter->bar;
+  const IrInsn *copy = bar->last_copy;
+  if (!copy || !(copy->flags & IR_FLAG(multicast)) || bar->announced_total || bar->arrivers.count ||
+      !(bar->delivered_total || bar->unknown_total))
+    return false;
+  IrViolation *v =
+      blame(machine, BLAME("tma-multicast-protocol", MACHINE_CHECK_DEADLOCK, copy, bar, -1, 0),
+            "the multicast delivers to %s of CTA %d too, but that CTA neither arrives on it nor "
+            "announces bytes: each destination CTA has to announce what it receives",
+            name_of(machine, bar), bar->rank);
+  relate_waiter(machine, v, s);
+  witness_barrier(machine, v, bar, 2);
+  return v != NULL;
+}
+
+/* The barrier of the same slot in another array. */
+static const Mbar *same_slot(Machine *machine, const Mbar *bar, const Mbar *candidate) {
+  uint64_t mine = 0, start = 0;
+  if (candidate == bar || candidate->rank != bar->rank) return NULL;
+  const IrField *f = machine_shared_field(machine, bar->offset, &mine);
+  const IrField *g = machine_shared_field(machine, candidate->offset, &start);
+  if (!f || !g || start == mine || f->count != g->count || !f->elem_bytes || !g->elem_bytes)
+    return NULL;
+  bool same = (bar->offset - mine) / f->elem_bytes == (candidate->offset - start) / g->elem_bytes;
+  return same ? candidate : NULL;
+}
+
+/* Someone waits for a slot to fill that it has drained before without giving it back. */
+static bool slot_skipped(Machine *machine, const Hang *hang, const Stuck *s) {
+  const Mbar *bar = s->waiter->bar;
+  for (int i = 0; i < hang->list.count; i++) {
+    const Stuck *other = &hang->list.items[i];
+    if (other == s || !other->waiter || !same_slot(machine, bar, other->waiter->bar)) continue;
+    uint32_t warp = (uint32_t)other->strand->warp->index;
+    WaitContext context = cause_context(other->waiter->bar, (int)warp, other->waiter->lanes);
+    if (!context.seen || context.phase < bar->phase || context.phase >= other->expected) continue;
+    bool now = false;
+    for (int j = 0; j < bar->arrivals.count && !now; j++)
+      now = bar->arrivals.items[j].warp == warp;
+    if (now || !siblings_used(machine, bar)) continue;
+    IrViolation *v = blame(
+        machine,
+        BLAME("pipeline-slot-never-released", MACHINE_CHECK_DEADLOCK, other->insn, bar, -1, 0),
+        "%s has used the slot behind this wait in phase %lld and comes back to it without "
+        "having given it back: nothing arrives on %s",
+        machine_who(machine, other->strand), (long long)context.phase, name_of(machine, bar));
+    relate_waiter(machine, v, s);
+    witness_barrier(machine, v, bar, 2);
+    return v != NULL;
+  }
+  return false;
+}
+
 static bool nobody_arrives(Machine *machine, const Hang *hang, const Stuck *s) {
   const Mbar *bar = s->waiter->bar;
   if (bar->arrivals.count) return false;
   if (pair_commit(machine, s)) return true;
-  if (partner_stuck(hang, s, bar)) return false;
+  if (multicast_unannounced(machine, s)) return true;
+  if (partner_stuck(hang, s, bar)) return slot_skipped(machine, hang, s);
+  const MbarView *view = bar->views[s->strand->warp->index];
+  if (view && (view->lapped & s->waiter->lanes)) return false; /* that is the cause */
   if (bar->arrivers.count == 0) {
+    if (slot_skipped(machine, hang, s)) return true;
+    if (partner_ahead(hang, s, bar)) return false;
     const IrInsn *arrive = unexecuted_arrive(machine);
     if (!arrive) return never_arrived(machine, s);
     IrViolation *v =
@@ -295,11 +371,10 @@ static bool lapped(Machine *machine, const Stuck *s) {
   WaitContext context = cause_context(bar, s->strand->warp->index, s->waiter->lanes);
   IrViolation *v;
   if (context.seen && context.phase == s->expected) {
+    const char *kind = cause_parity_kind(machine, &context);
     v = blame(
-        machine,
-        BLAME(context.flips ? "pipeline-stage-phase-desync" : "mbarrier-phase-not-flipped",
-              MACHINE_CHECK_DEADLOCK, s->insn, bar, -1, 0),
-        context.flips
+        machine, BLAME(kind, MACHINE_CHECK_DEADLOCK, s->insn, bar, -1, 0),
+        kind[0] == 'p'
             ? "%s waits on %s for parity %d again, after it has seen phase %lld: stage and "
               "phase are not advanced together, and phase %lld is already complete"
             : "%s waits on %s for parity %d again, after it has seen phase %lld: the phase is "
@@ -311,10 +386,17 @@ static bool lapped(Machine *machine, const Stuck *s) {
   }
   if (cause_of_lapping(machine, bar, &context, bar->last_arrive_warp)) return true;
   if (s->expected < 0) {
+    bool apart = cause_slots_begin_apart(machine, bar, s->strand->warp->index, s->insn,
+                                         (int)s->waiter->value);
     v = blame(
-        machine, BLAME("mbarrier-initial-parity", MACHINE_CHECK_DEADLOCK, s->insn, bar, -1, 0),
-        "the first wait on %s is for parity %d, that of the phase before the first: it passes "
-        "before anything has landed, or blocks for ever once phase 0 is complete",
+        machine,
+        BLAME(apart ? "pipeline-stage-phase-desync" : "mbarrier-initial-parity",
+              MACHINE_CHECK_DEADLOCK, s->insn, bar, -1, 0),
+        apart ? "the first wait on %s is for parity %d, that on other slots of the ring for the "
+                "other: the phase changes before the ring has gone round"
+              : "the first wait on %s is for parity %d, that of the phase before the first: it "
+                "passes "
+                "before anything has landed, or blocks for ever once phase 0 is complete",
         name_of(machine, bar), (int)s->waiter->value);
     if (v && bar->init)
       ir_violation_related(machine->violations, v, bar->init->where, "initialised here");
@@ -331,138 +413,38 @@ static bool lapped(Machine *machine, const Stuck *s) {
   return v != NULL;
 }
 
-/* ---- other waits ---- */
-
-static bool named_barrier(Machine *machine, const Hang *hang, const Stuck *s) {
-  if (!s->strand->blocked || strcmp(s->strand->blocked, "barrier") != 0) return false;
-  const NamedBarrier *bar = s->strand->wait_object;
-  const CtaState *cta = cta_state(s->strand->warp->cta);
-  int id = (int)(bar - cta->named);
-  for (int i = 0; i < hang->list.count; i++) {
-    const Stuck *other = &hang->list.items[i];
-    if (other->strand->warp->cta != s->strand->warp->cta || other->strand == s->strand) continue;
-    if (other->strand->wait_object == bar) continue;
-    if (bar->explicit_count) continue;
-    /* A block-wide barrier that part of the block waits in, while others wait for something else
-     * for ever. */
-    IrViolation *v = blame(
-        machine,
-        BLAME("barrier-syncthreads-in-role-branch", MACHINE_CHECK_DEADLOCK, s->insn, NULL, -1, 0),
-        "%lld of %lld threads wait in the block-wide barrier here, while %s "
-        "waits elsewhere and never comes",
-        (long long)bar->arrived, (long long)bar->expected, machine_who(machine, other->strand));
-    if (!v) return false;
-    ir_violation_related(machine->violations, v, other->insn->where, "%s waits here",
-                         machine_who(machine, other->strand));
-    return true;
-  }
-  if (!bar->explicit_count) return false;
-  IrViolation *v =
-      blame(machine, BLAME("barrier-thread-count", MACHINE_CHECK_DEADLOCK, s->insn, NULL, -1, 0),
-            "barrier %d waits for %lld threads, only %lld arrive", id, (long long)bar->expected,
-            (long long)bar->arrived);
-  if (v && bar->first && bar->first != s->insn)
-    ir_violation_related(machine->violations, v, bar->first->where, "the first arrival");
-  return v != NULL;
-}
-
-static bool divergent(Machine *machine, const Hang *hang, const Stuck *s) {
-  (void)hang;
-  if (!s->strand->converging) return false;
-  const Warp *warp = s->strand->warp;
-  uint32_t missing = s->strand->converge_mask & warp->alive & ~s->strand->mask;
-  bool tc = s->insn->op == IR_event && s->insn->event >= IR_EV_tcgen05_alloc &&
-            s->insn->event <= IR_EV_tcgen05_wait_st;
-  bool alloc = s->insn->op == IR_event &&
-               (s->insn->event == IR_EV_tcgen05_alloc || s->insn->event == IR_EV_tcgen05_dealloc ||
-                s->insn->event == IR_EV_tcgen05_relinquish);
-  bool warp_op = s->insn->op == IR_event &&
-                 (s->insn->event == IR_EV_shfl || s->insn->event == IR_EV_vote ||
-                  s->insn->event == IR_EV_warp_sync || s->insn->event == IR_EV_elect ||
-                  s->insn->event == IR_EV_match || s->insn->event == IR_EV_redux);
-  IrViolation *v =
-      blame(machine,
-            BLAME(alloc     ? "tcgen05-alloc-not-one-warp"
-                  : tc      ? "tcgen05-divergent-collective"
-                  : warp_op ? "warp-sync-mask-absent-lane"
-                            : "barrier-divergent-aligned",
-                  MACHINE_CHECK_DEADLOCK, s->insn, NULL, -1, 0),
-            "%s is executed by lanes 0x%08x of warp %d only; lanes 0x%08x never get there",
-            ir_event_mnemonic((IrEvent)s->insn->event), s->strand->mask, warp->id, missing);
-  for (int i = 0; v && i < hang->list.count; i++) {
-    const Stuck *other = &hang->list.items[i];
-    if (other->strand->warp != warp || other->strand == s->strand) continue;
-    ir_violation_related(machine->violations, v, other->insn->where, "lanes 0x%08x are here",
-                         other->strand->mask);
-    break;
-  }
-  return v != NULL;
-}
-
-static bool exhausted(Machine *machine, const Stuck *s) {
-  if (!s->strand->blocked) return false;
-  if (strcmp(s->strand->blocked, "register pool") == 0) return true; /* the budget says so */
-  if (strcmp(s->strand->blocked, "tensor memory") != 0) return false;
-  const CtaState *cta = cta_state(s->strand->warp->cta);
-  IrViolation *v =
-      blame(machine, BLAME("tcgen05-tmem-exceeds-sm", MACHINE_CHECK_DEADLOCK, s->insn, NULL, -1, 0),
-            "this tcgen05.alloc brings the CTA to %lld columns, a SM has 512: it never "
-            "returns",
-            (long long)cta->alloc_short);
-  if (v && cta->allocs.count)
-    ir_violation_related(machine->violations, v, cta->allocs.items[0].insn->where,
-                         "allocated before: %u columns", cta->allocs.items[0].columns);
-  return v != NULL;
-}
-
-static bool cluster_short(Machine *machine, const Hang *hang, const Stuck *s) {
-  if (!s->strand->blocked || strcmp(s->strand->blocked, "cluster barrier") != 0) return false;
-  for (int i = 0; i < hang->list.count; i++) {
-    const Stuck *other = &hang->list.items[i];
-    if (other->strand->blocked && strcmp(other->strand->blocked, "cluster barrier") == 0) continue;
-    IrViolation *v = blame(
-        machine, BLAME("cluster-barrier-unpaired", MACHINE_CHECK_DEADLOCK, s->insn, NULL, -1, 0),
-        "the cluster barrier is reached by %s, while %s waits elsewhere and "
-        "never comes",
-        machine_who(machine, s->strand), machine_who(machine, other->strand));
-    if (v)
-      ir_violation_related(machine->violations, v, other->insn->where, "%s waits here",
-                           machine_who(machine, other->strand));
-    return v != NULL;
-  }
-  return false;
-}
-
-static bool wgmma_short(Machine *machine, const Stuck *s) {
-  if (!s->strand->blocked || strcmp(s->strand->blocked, "wgmma group") != 0) return false;
-  IrViolation *v = blame(
-      machine, BLAME("wgmma-incomplete-warpgroup", MACHINE_CHECK_DEADLOCK, s->insn, NULL, -1, 0),
-      "%s waits for a wgmma group that the other warps of its warpgroup never "
-      "issue",
-      machine_who(machine, s->strand));
-  return v != NULL;
-}
-
 /* ---- all together ---- */
 
+/* Waits on mbarriers say most about a circle of waits, lanes that wait for others least. */
+static int weight(const Stuck *s) {
+  return s->waiter ? 0 : s->strand->converging ? 2 : 1;
+}
+
+static bool deadlock_at(Machine *machine, const Hang *hang, const Stuck *s) {
+  const char *what = s->strand->describe ? s->strand->describe(machine, s->strand)
+                                         : (s->strand->blocked ? s->strand->blocked : "nothing");
+  IrViolation *v = blame(machine,
+                         BLAME("pipeline-deadlock", MACHINE_CHECK_DEADLOCK, s->insn,
+                               s->waiter ? s->waiter->bar : NULL, -1, 2),
+                         "%s waits for ever: %s", machine_who(machine, s->strand), what);
+  if (!v) return false;
+  if (s->waiter) witness_barrier(machine, v, s->waiter->bar, 2);
+  int related = 0;
+  for (int w = 0; w <= 2; w++)
+    for (int j = 0; j < hang->list.count && related < 2; j++) {
+      const Stuck *other = &hang->list.items[j];
+      if (weight(other) != w || other->insn == s->insn) continue;
+      relate_waiter(machine, v, other);
+      related++;
+    }
+  return true;
+}
+
 static bool generic_hang(Machine *machine, const Hang *hang) {
-  for (int i = 0; i < hang->list.count; i++) {
-    const Stuck *s = &hang->list.items[i];
-    const char *what = s->strand->describe ? s->strand->describe(machine, s->strand)
-                                           : (s->strand->blocked ? s->strand->blocked : "nothing");
-    IrViolation *v = blame(machine,
-                           BLAME("pipeline-deadlock", MACHINE_CHECK_DEADLOCK, s->insn,
-                                 s->waiter ? s->waiter->bar : NULL, -1, 2),
-                           "%s waits for ever: %s", machine_who(machine, s->strand), what);
-    if (!v) continue;
-    if (s->waiter) witness_barrier(machine, v, s->waiter->bar, 2);
-    for (int j = 0; j < hang->list.count; j++)
-      if (hang->list.items[j].insn != s->insn) {
-        relate_waiter(machine, v, &hang->list.items[j]);
-        break;
-      }
-    return true;
-  }
+  for (int w = 0; w <= 2; w++)
+    for (int i = 0; i < hang->list.count; i++)
+      if (weight(&hang->list.items[i]) == w && deadlock_at(machine, hang, &hang->list.items[i]))
+        return true;
   return false;
 }
 
@@ -516,11 +498,11 @@ static bool ask_pair(Machine *machine, const Hang *hang, const Stuck *s) {
 }
 static bool ask_exhausted(Machine *machine, const Hang *hang, const Stuck *s) {
   (void)hang;
-  return exhausted(machine, s);
+  return hang_exhausted(machine, s);
 }
 static bool ask_wgmma(Machine *machine, const Hang *hang, const Stuck *s) {
   (void)hang;
-  return wgmma_short(machine, s);
+  return hang_wgmma_short(machine, s);
 }
 
 static IrViolation *last_violation(Machine *machine) {
@@ -532,9 +514,9 @@ bool cause_explain_hang(Machine *machine, bool generic) {
   Hang hang = {.machine = machine};
   gather(&hang);
   if (generic) return generic_hang(machine, &hang);
-  static const Question questions[] = {ask_exhausted, ask_bytes,     ask_lapped, stale_waits,
-                                       ask_pair,      ask_first,     divergent,  ask_count,
-                                       cluster_short, named_barrier, ask_nobody, ask_wgmma};
+  static const Question questions[] = {
+      ask_exhausted,  ask_bytes, ask_lapped, stale_waits,        ask_pair,           ask_first,
+      hang_divergent, ask_count, ask_nobody, hang_named_barrier, hang_cluster_short, ask_wgmma};
   for (size_t q = 0; q < sizeof questions / sizeof *questions; q++)
     for (int i = 0; i < hang.list.count; i++)
       if (questions[q](machine, &hang, &hang.list.items[i])) {

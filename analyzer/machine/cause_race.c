@@ -26,12 +26,48 @@ static void relate(Machine *machine, IrViolation *v, const Access *access, const
 
 /* ---- causes that lie in a barrier ---- */
 
+const char *cause_parity_kind(Machine *machine, const WaitContext *wait) {
+  bool flips = wait->flips || code_varies(machine->kernel, machine->arena, wait->insn,
+                                          ir_arg(wait->insn, IR_ROLE_parity));
+  return flips ? "pipeline-stage-phase-desync" : "mbarrier-phase-not-flipped";
+}
+
+bool cause_slots_begin_apart(Machine *machine, const Mbar *bar, int warp, const IrInsn *wait,
+                             int parity) {
+  const Protocol *p = protocol_of(machine);
+  uint64_t mine = 0, start = 0;
+  if (!machine_shared_field(machine, bar->offset, &mine)) return false;
+  for (int i = 0; i < p->mbars.count; i++) {
+    const Mbar *other = p->mbars.items[i];
+    const MbarView *v = other->views[warp];
+    if (other == bar || other->rank != bar->rank || !v || !v->waits) continue;
+    if (v->first_insn != wait || v->first_parity == parity) continue;
+    if (machine_shared_field(machine, other->offset, &start) && start == mine) return true;
+  }
+  return false;
+}
+
 bool cause_wrong_parity(Machine *machine, const WaitContext *wait, const char *consequence,
                         const Access *before, const Access *now, int64_t data) {
   if (!wait->bar || !wait->insn || !wait->seen || !wait->rewait) return false;
   const char *name = mbarrier_name(machine, wait->bar, wait->bar->rank);
   IrViolation *v;
-  if (wait->phase < 0) {
+  if (wait->phase < 0 && wait->again) {
+    v = blame(machine,
+              BLAME(cause_parity_kind(machine, wait), MACHINE_CHECK_PHASE, wait->insn, wait->bar,
+                    data, 0),
+              "the wait on %s is for parity %d again although its first phase has not been waited "
+              "for yet: the phase is not flipped when the ring has gone round, %s",
+              name, wait->parity, consequence);
+  } else if (wait->phase < 0 &&
+             cause_slots_begin_apart(machine, wait->bar, wait->warp, wait->insn, wait->parity)) {
+    v = blame(
+        machine,
+        BLAME("pipeline-stage-phase-desync", MACHINE_CHECK_PHASE, wait->insn, wait->bar, data, 0),
+        "the first wait on %s is for parity %d, that on other slots of the ring for parity "
+        "%d: the phase changes before the ring has gone round, %s",
+        name, wait->parity, !wait->parity, consequence);
+  } else if (wait->phase < 0) {
     v = blame(machine,
               BLAME("mbarrier-initial-parity", MACHINE_CHECK_PHASE, wait->insn, wait->bar, data, 0),
               "the wait on %s passes at once: parity %d is that of the phase before the first of a "
@@ -40,19 +76,18 @@ bool cause_wrong_parity(Machine *machine, const WaitContext *wait, const char *c
     if (v && wait->bar->init)
       ir_violation_related(machine->violations, v, wait->bar->init->where, "initialised here");
   } else {
-    v = blame(machine,
-              BLAME(wait->flips ? "pipeline-stage-phase-desync" : "mbarrier-phase-not-flipped",
-                    MACHINE_CHECK_PHASE, wait->insn, wait->bar, data, 0),
-              wait->flips
+    const char *kind = cause_parity_kind(machine, wait);
+    v = blame(machine, BLAME(kind, MACHINE_CHECK_PHASE, wait->insn, wait->bar, data, 0),
+              kind[0] == 'p'
                   ? "the wait on %s passes on an older phase: its parity is flipped, but not "
                     "when the stage wraps (parity %d again after phase %lld), %s"
                   : "the wait on %s passes on an older phase: parity %d again after phase "
                     "%lld has completed, %s",
               name, wait->parity, (long long)wait->phase, consequence);
   }
-  if (!v) return false;
-  relate(machine, v, before, witness_access(machine, before));
-  relate(machine, v, now, witness_access(machine, now));
+  if (!v) return !machine_is_off(machine, MACHINE_CHECK_PHASE); /* said before */
+  if (before) relate(machine, v, before, witness_access(machine, before));
+  if (now) relate(machine, v, now, witness_access(machine, now));
   ir_violation_fact(machine->violations, v, "parity", "%d", wait->parity);
   witness_barrier(machine, v, wait->bar, 3);
   return true;
@@ -138,10 +173,21 @@ static bool shared_copies(Machine *machine, const Mbar *bar, const WaitContext *
   return true;
 }
 
+/* The warp that arrives too often has passed a wait of its own on an old phase. */
+static bool runs_ahead(Machine *machine, const Mbar *bar, int warp) {
+  const MbarView *view = bar->views[warp];
+  if (!view || !view->rewaits) return false;
+  WaitContext context = cause_context(bar, warp, view->rewaits);
+  return context.phase >= 0 &&
+         cause_wrong_parity(machine, &context, "and its thread runs ahead of the others", NULL,
+                            NULL, -1);
+}
+
 bool cause_of_lapping(Machine *machine, const Mbar *bar, const WaitContext *waiter, int completer) {
   if (cause_too_many_arrivers(machine, bar, NULL, -1)) return true;
   const Mbar *other = completer >= 0 ? warp_state(machine->warps[completer])->last_wait_mbar : NULL;
   if (other && other != bar && cause_too_many_arrivers(machine, other, NULL, -1)) return true;
+  if (other && other != bar && runs_ahead(machine, other, completer)) return true;
   return shared_copies(machine, bar, waiter);
 }
 
@@ -227,7 +273,7 @@ static bool read_after_copy(Machine *machine, const Symptom *s) {
 static bool multicast_release(Machine *machine, const Symptom *s, const Mbar *empty) {
   const Access *reader = s->before;
   int from = machine->warps[s->now->warp]->cta->rank;
-  int to = machine->warps[reader->warp]->cta->rank;
+  int to = reader->actor == ACTOR_TMA_LOAD ? s->rank : machine->warps[reader->warp]->cta->rank;
   if (from == to || !(s->now->insn->flags & IR_FLAG(multicast)) || !empty->init) return false;
   for (int i = 0; i < empty->arrivers.count; i++) {
     const MbarArrival *a = &empty->arrivers.items[i];
@@ -513,6 +559,10 @@ static bool shared_barrier(Machine *machine, const Symptom *s) {
   if (s->race != RACE_WRITE_AFTER_WRITE || !s->before->barrier ||
       s->before->barrier != s->now->barrier || s->before_time != CLOCK_NEVER)
     return false;
+  /* Lanes that issue one copy each: said where they were counted. */
+  if (s->before->insn == s->now->insn && s->before->warp == s->now->warp &&
+      s->before->issuers != s->now->issuers)
+    return true;
   IrViolation *v = blame(machine,
                          BLAME("pipeline-barrier-shared", MACHINE_CHECK_RACE, s->now->insn,
                                s->now->barrier, s->offset, 0),
@@ -524,10 +574,17 @@ static bool shared_barrier(Machine *machine, const Symptom *s) {
   return v != NULL;
 }
 
+/* A copy that fills its place again, by a thread that has not waited for any mbarrier. */
+static bool refills_blindly(const Symptom *s) {
+  bool own = s->before->actor != ACTOR_TMA_LOAD ||
+             (s->before->warp == s->now->warp && s->before->issuers == s->now->issuers);
+  return own && s->refills && !s->issuer.bar && s->now->actor == ACTOR_TMA_LOAD;
+}
+
 static bool stage_race(Machine *machine, const Symptom *s) {
   bool clc = s->now->actor == ACTOR_CLC;
   const char *how = s->now->write ? "overwritten" : "read";
-  bool refills = s->refills && !s->issuer.bar && s->now->actor == ACTOR_TMA_LOAD;
+  bool refills = refills_blindly(s);
   IrViolation *v =
       blame(machine,
             BLAME(clc       ? "clc-response-reuse-no-fence"
@@ -559,6 +616,7 @@ bool cause_explain_race(Machine *machine, const Symptom *s, bool generic) {
     return cp_async_refill(machine, s);
   if (before->barrier && !now->write) return read_after_copy(machine, s);
   if (now->barrier) {
+    if (refills_blindly(s)) return stage_race(machine, s);
     if (s->race == RACE_WRITE_AFTER_READ && !s->refills && before->actor == ACTOR_THREAD)
       return bad_wait(machine, s, now, before);
     if (refill(machine, s)) return true;

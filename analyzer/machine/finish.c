@@ -97,6 +97,16 @@ void finish_narrow_release(Machine *machine, Mbar *bar, Strand *strand, const Ir
   }
 }
 
+void finish_narrow_acquire(Machine *machine, const Mbar *bar, const IrInsn *insn) {
+  IrViolation *v = machine_violation(
+      machine, MACHINE_CHECK_RACE, insn, "mbarrier-scope-too-narrow",
+      "the wait on %s acquires at CTA scope only, but another CTA hands over what it stored by its "
+      "arrive at %s (.acquire.cluster)",
+      machine_place(machine, (MachineAddress){IR_SPACE_SHARED, bar->rank, bar->offset}, bar->rank),
+      machine_line(machine, bar->handed));
+  if (v) ir_violation_related(machine->violations, v, bar->handed->where, "the arrive of the peer");
+}
+
 void finish_cluster_short(Machine *machine, const Strand *strand, const IrInsn *insn) {
   if (!insn) return;
   IrViolation *v = machine_violation(
@@ -117,6 +127,23 @@ void finish_uninitialised(Machine *machine, const Strand *strand, const IrInsn *
           ((Uninitialised){insn, what, place->rank, place->offset, strand->warp->index}));
 }
 
+/* Used before it was initialised, in this order of things. */
+static void used_too_early(Machine *machine, const Uninitialised *u, const Mbar *bar,
+                           const char *name) {
+  const Warp *warp = machine->warps[u->warp];
+  bool remote = warp->cta->rank != bar->rank;
+  IrViolation *v = blame(
+      machine,
+      BLAME(remote ? "mbarrier-init-cluster-visibility" : "mbarrier-init-not-synchronized",
+            MACHINE_CHECK_PHASE, bar->init, bar, -1, 0),
+      remote
+          ? "%s is initialised here, but %s by warp %d of another CTA at %s is not ordered after "
+            "it (a cluster barrier has to lie in between)"
+          : "%s is initialised here, but %s by warp %d at %s is not ordered after it",
+      name, u->what, warp->id, machine_line(machine, u->insn));
+  if (v) ir_violation_related(machine->violations, v, u->insn->where, "used here");
+}
+
 static void check_uninitialised(Machine *machine) {
   Protocol *p = protocol_of(machine);
   for (int i = 0; i < p->uninitialised.count; i++) {
@@ -124,16 +151,17 @@ static void check_uninitialised(Machine *machine) {
     const char *name = machine_place(machine, (MachineAddress){IR_SPACE_SHARED, u->rank, u->offset},
                                      machine->warps[u->warp]->cta->rank);
     const Mbar *bar = cta_state(&machine->ctas[u->rank])->mbars[u->offset / 8];
-    if (bar && bar->init && u->offset % 8 == 0) {
-      IrViolation *v = machine_violation(
-          machine, MACHINE_CHECK_PHASE, bar->init, "mbarrier-init-not-synchronized",
-          "%s is initialised here, but %s by warp %d at %s is not ordered after it", name, u->what,
-          machine->warps[u->warp]->id, machine_line(machine, u->insn));
-      if (v) ir_violation_related(machine->violations, v, u->insn->where, "used here");
-    } else if (!p->unknown_init) {
-      machine_violation(machine, MACHINE_CHECK_PHASE, u->insn, "mbarrier-init-missing",
-                        "%s on %s, which no mbarrier.init initialises", u->what, name);
-    }
+    if (u->offset % 8 && p->misaligned_init) continue; /* said at the init */
+    if (bar && bar->init && u->offset % 8 == 0)
+      used_too_early(machine, u, bar, name);
+    else if (!p->unknown_init)
+      blame(machine,
+            &(Blame){.kind = "mbarrier-init-missing",
+                     .check = MACHINE_CHECK_PHASE,
+                     .insn = u->insn,
+                     .data = -1,
+                     .at = u->offset + 1},
+            "%s on %s, which no mbarrier.init initialises", u->what, name);
   }
 }
 
@@ -214,6 +242,7 @@ void finish_run(Machine *machine) {
   wgmma_finish(machine);
   tmem_finish(machine);
   pdl_finish(machine);
+  setmaxnreg_finish(machine);
   if (machine->stuck) return;
   check_remotes(machine);
   tensor_finish(machine);

@@ -18,6 +18,8 @@ void finish_mbarrier_closed(Machine *machine, Mbar *bar);
 void finish_phase(Machine *machine, Mbar *bar);
 /* A remote arrive with CTA scope. */
 void finish_narrow_release(Machine *machine, Mbar *bar, Strand *strand, const IrInsn *insn);
+/* A wait with CTA scope for what another CTA has stored. */
+void finish_narrow_acquire(Machine *machine, const Mbar *bar, const IrInsn *insn);
 /* A copy whose shared address is not known, or is not shared. */
 void finish_unknown_copy(Machine *machine, const Strand *strand, const IrInsn *insn,
                          bool known_elsewhere);

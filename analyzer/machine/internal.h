@@ -127,6 +127,7 @@ struct Strand {
   void *resume_data; /* likewise */
   bool converging;   /* blocked until all lanes of converge_mask are here */
   uint32_t converge_mask;
+  uint32_t absent;        /* living lanes that were not here when it began to converge */
   uint64_t blocked_since; /* machine step */
   int64_t unsuccessful;   /* for try_wait: owned by the protocol half */
   void *unsuccessful_object;
@@ -355,6 +356,9 @@ void protocol_reg_read(Machine *machine, Strand *strand, const IrInsn *insn, int
 void protocol_reg_write(Machine *machine, Strand *strand, const IrInsn *insn, int32_t reg);
 /* Lanes of the strand end (they still count in warp->alive). */
 void protocol_exit(Machine *machine, Strand *strand, uint32_t lanes);
+/* The strand executes a collective operation without `absent`, lanes that ended while it waited for
+ * them. */
+void protocol_absent(Machine *machine, Strand *strand, uint32_t absent);
 /* `child` was split from `parent`: copy the clock. */
 void protocol_split(Machine *machine, const Strand *parent, Strand *child);
 /* `gone` is merged into `into`; a merge is not a synchronisation: clocks that differ must not

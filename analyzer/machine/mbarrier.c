@@ -125,6 +125,7 @@ static void init_one(Machine *machine, Strand *strand, const IrInsn *insn, const
     machine_violation(machine, MACHINE_CHECK_ALWAYS, insn, "mbarrier-misaligned",
                       "mbarrier %s lies %u bytes past a multiple of 8",
                       protocol_place(machine, strand, at->rank, at->offset), at->offset % 8);
+    protocol_of(machine)->misaligned_init = true;
     return;
   }
   if (at->offset / 8 >= machine->session->shared_bytes / 8) return;
@@ -377,6 +378,7 @@ static void arrive_at(Machine *machine, Strand *strand, const IrInsn *insn, cons
   if (form->drop) bar->expected -= lane_count(at->lanes);
   int rank = strand->warp->cta->rank;
   if (bar->rank != rank && !form->remote_scope) finish_narrow_release(machine, bar, strand, insn);
+  if (bar->rank != rank && (ws->narrow_stores >> bar->rank & 1)) bar->handed = insn;
   contract_site(machine, bar, CONTRACT_ARRIVE, insn, count);
   timeline_arrive(machine, bar, strand, insn);
   Clock *known = clock_new(&p->clocks);

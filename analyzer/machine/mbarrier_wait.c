@@ -122,6 +122,14 @@ static void observe(Machine *machine, Strand *strand, const Wait *wait, const Wa
     view->phase[lane] = (int32_t)e;
     if (e < 0 && !view->waits) view->first_passed = true;
   }
+  if (!view->waits) {
+    view->first_parity = (int)(part->value & 1);
+    view->first_insn = wait->insn;
+  }
+  view->lapped |= lapped;
+  FOR_LANES(lane, part->lanes & view->seen) {
+    if (view->phase[lane] < 0) view->first_again |= UINT32_C(1) << lane;
+  }
   if (lapped && wait->parity) cause_lapped(machine, bar, strand, lapped, expected, true);
   if (rewaits && passed >= 0 && view->waits) view->stale++;
   view->seen |= part->lanes;
@@ -143,6 +151,8 @@ static void observe(Machine *machine, Strand *strand, const Wait *wait, const Wa
   if (watch)
     KC_PUSH(machine->arena, bar->observers,
             ((MbarObserver){(uint32_t)strand->warp->index, watch, ws->lanes.now, wait->insn}));
+  if (bar->handed && (wait->insn->flags & IR_FLAG(scope_cta)))
+    finish_narrow_acquire(machine, bar, wait->insn);
   lanes_acquire(&p->clocks, &ws->lanes, part->lanes, bar->done);
   mbarrier_log(bar, MBAR_LOG_PASS, strand->warp->index, part->lanes, part->value, wait->insn,
                machine->step);
@@ -192,6 +202,9 @@ static MachineStep sleep_on(Machine *machine, Strand *strand, const Wait *wait,
   mbarrier_log(first->bar, MBAR_LOG_BLOCK, strand->warp->index, first->lanes, first->value,
                wait->insn, machine->step);
   timeline_block(machine, strand, first->bar);
+  /* It comes back to the same wait: what it guards is not used before. */
+  for (int i = 0; i < nparts; i++)
+    if (!parts[i].ready) view_of(machine, parts[i].bar, strand->warp)->failed &= ~parts[i].lanes;
   MbarWaiter *waiter = KC_NEW(machine->arena, MbarWaiter);
   *waiter = (MbarWaiter){first->bar, wait->insn, first->lanes, first->value, wait->parity};
   strand->resume_data = waiter;

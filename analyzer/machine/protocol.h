@@ -63,10 +63,14 @@ typedef struct MbarView {
   int32_t phase[32];  /* phase that the last wait passed on; -1: the one before the first */
   const IrInsn *insn; /* last wait that passed */
   int64_t waits;
-  uint32_t stale;    /* waits that passed on a phase seen before, not the one before the first */
-  uint32_t flips;    /* waits whose parity differed from the one before */
-  bool first_passed; /* its first wait passed on the phase before the first */
-  uint32_t failed;   /* lanes whose last poll returned false */
+  uint32_t stale;       /* waits that passed on a phase seen before, not the one before the first */
+  uint32_t flips;       /* waits whose parity differed from the one before */
+  bool first_passed;    /* its first wait passed on the phase before the first */
+  uint32_t failed;      /* lanes whose last poll returned false */
+  uint32_t lapped;      /* lanes that a wait let pass although its phase was long over */
+  uint32_t first_again; /* lanes that passed more than once on the phase before the first */
+  int first_parity;     /* of its first wait */
+  const IrInsn *first_insn;
   const IrInsn *failed_insn;
 } MbarView;
 
@@ -117,6 +121,9 @@ struct Mbar {
   int64_t announced_total, delivered_total;
   int copies_in_flight;
   const IrInsn *last_copy, *last_expect, *last_arrive;
+  int last_copy_warp, last_copy_lane;
+  uint64_t last_copy_step;
+  uint32_t last_copy_offset;
   int last_arrive_warp;         /* index, -1: an asynchronous agent */
   const IrInsn *shared_copy;    /* an instruction that fills different places under this barrier */
   KC_VEC(MbarCopy) last_landed; /* ... in the last phase that completed */
@@ -134,7 +141,8 @@ struct Mbar {
   KC_VEC(const char *) fills; /* names of the arrays that copies bound to it fill */
   const IrInsn *overwritten;  /* an ordinary store over it while it was live */
   int overwritten_rank;
-  bool over_arrived; /* too many arrivals: its later phases are not what the code meant */
+  const IrInsn *handed; /* an arrive by which another CTA hands over what it stored */
+  bool over_arrived;    /* too many arrivals: its later phases are not what the code meant */
 };
 
 /* ---- other state ---- */
@@ -363,7 +371,8 @@ typedef struct Protocol {
   int registers_max;
   KC_VEC(struct Symptom *) symptoms;
   const IrInsn *good_init_fence, *idle_init_fence; /* fence.mbarrier_init */
-  bool unknown_init; /* an mbarrier was initialised at an unknown address */
+  bool unknown_init;    /* an mbarrier was initialised at an unknown address */
+  bool misaligned_init; /* ... at an address that is no multiple of 8 */
   struct Timeline *timeline;
   struct Layouts *layouts; /* fragment.c */
   void *words_stored;      /* words.c: words of global memory that the run has stored */
@@ -408,6 +417,8 @@ Access *protocol_thread_access(Machine *machine, Strand *strand, const IrInsn *i
                                AccessActor actor, bool write, uint32_t lanes);
 /* setmaxnreg.c: gives each CTA its pool of registers. */
 void setmaxnreg_init(Machine *machine);
+/* setmaxnreg.c: warps of a warpgroup that did not all execute it. */
+void setmaxnreg_finish(Machine *machine);
 /* The lowest set lane. */
 static inline int first_lane(uint32_t lanes) {
   return lanes ? __builtin_ctz(lanes) : 0;

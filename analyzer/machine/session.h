@@ -26,6 +26,7 @@ typedef struct Accusation {
   uint32_t data;    /* 1 + start of the data array; 0: none */
   int generic;      /* 0: a cause; 1, 2: a symptom */
   IrViolation *violation;
+  bool degenerate; /* seen with inputs whose findings may be withheld: it explains nothing else */
 } Accusation;
 
 typedef struct ProtocolSession {

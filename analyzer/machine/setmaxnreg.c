@@ -50,6 +50,30 @@ static void check_uniform(Machine *machine, Strand *strand, const IrInsn *insn) 
   }
 }
 
+/* At the end: a warp that executed fewer than the others of its warpgroup. The card leaves the pool
+ * in a state that nobody asked for, or waits. */
+void setmaxnreg_finish(Machine *machine) {
+  for (int i = 0; i < machine->nwarps; i++) {
+    const Warp *warp = machine->warps[i];
+    const WarpState *ws = warp_state(warp);
+    if (!ws->setmaxnreg_count) continue;
+    for (int j = warp->id / 4 * 4; j < warp->id / 4 * 4 + 4 && j < warp->cta->nwarps; j++) {
+      const WarpState *other = warp_state(&warp->cta->warps[j]);
+      if (other->setmaxnreg_count >= ws->setmaxnreg_count) continue;
+      if (machine->stuck && warp->cta->warps[j].alive) continue; /* it may still come */
+      IrViolation *v = machine_violation(
+          machine, MACHINE_CHECK_FINISH, ws->setmaxnreg_insn, "register-setmaxnreg-not-uniform",
+          "warp %d executes this setmaxnreg, warp %d of the same warpgroup does not: all four "
+          "warps have to execute the same one",
+          warp->id, j);
+      if (v && other->setmaxnreg_insn)
+        ir_violation_related(machine->violations, v, other->setmaxnreg_insn->where,
+                             "the last one of warp %d", j);
+      return;
+    }
+  }
+}
+
 MachineStep event_setmaxnreg(Machine *machine, Strand *strand, const IrInsn *insn) {
   if (!machine_converge(machine, strand, MACHINE_ALL_LANES)) return MACHINE_BLOCKED;
   Protocol *p = protocol_of(machine);

@@ -69,9 +69,19 @@ static char *describe_convergence(Machine *machine, const Strand *strand) {
                    strand->mask, missing);
 }
 
+/* Lanes that were waited for here have ended without coming. */
+static void tell_of_absent(Machine *machine, Strand *strand) {
+  uint32_t absent = strand->absent & ~strand->mask;
+  strand->absent = 0;
+  if (absent) protocol_absent(machine, strand, absent);
+}
+
 bool machine_converge(Machine *machine, Strand *strand, uint32_t mask) {
   strand->converge_mask = mask;
-  if (converged(machine, strand)) return true;
+  if (converged(machine, strand)) {
+    tell_of_absent(machine, strand);
+    return true;
+  }
   /* Others may already stand at the same instruction; this strand takes them in. */
   Warp *warp = strand->warp;
   uint32_t active = strand->active;
@@ -85,7 +95,11 @@ bool machine_converge(Machine *machine, Strand *strand, uint32_t mask) {
     }
   }
   strand->active = active;
-  if (converged(machine, strand)) return true;
+  if (converged(machine, strand)) {
+    strand->absent = 0;
+    return true;
+  }
+  strand->absent = mask & strand->warp->alive & ~strand->mask;
   machine_block(machine, strand, "converge", converged, describe_convergence, NULL, 0);
   strand->converging = true;
   return false;

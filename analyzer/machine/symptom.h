@@ -22,6 +22,7 @@ typedef struct WaitContext {
   bool rewait; /* the wait passed on a phase that was known to be complete before it */
   bool failed; /* its last poll returned false and it went on */
   bool seen;
+  bool again;     /* it had passed on the phase before the first already */
   uint32_t flips; /* how often its parity changed from one wait to the next */
   int64_t phase;  /* that it passed on; -1: the one before the first */
   int parity;
@@ -69,11 +70,33 @@ bool cause_explain_hang(Machine *machine, bool generic);
  * so. */
 bool cause_wrong_parity(Machine *machine, const WaitContext *wait, const char *consequence,
                         const Access *before, const Access *now, int64_t data);
+/* What to call a wait that passes on a phase seen before: its parity never changes, or changes at
+ * the wrong time. */
+const char *cause_parity_kind(Machine *machine, const WaitContext *wait);
+/* Whether the same wait of the warp began with the other parity on another slot of the ring: its
+ * phase changes before the ring has gone round. */
+bool cause_slots_begin_apart(Machine *machine, const Mbar *bar, int warp, const IrInsn *wait,
+                             int parity);
 /* Why phases of `bar` run ahead of a waiter: reported when it can be named. `completer` is the warp
  * whose arrival completes the later phase (-1: none), `waiter` what the waiter asks for. */
 bool cause_of_lapping(Machine *machine, const Mbar *bar, const WaitContext *waiter, int completer);
 /* More arrivals in a round than the barrier was initialised for. */
 bool cause_too_many_arrivers(Machine *machine, const Mbar *bar, const Access *reader, int64_t data);
+/* cause_code.c: what the code says. */
+/* Whether the instruction lies in a loop that does more than poll. */
+bool code_in_loop(const IrKernel *kernel, const IrInsn *insn);
+/* Whether the operand changes from trip to trip of the innermost loop around the instruction. */
+bool code_varies(const IrKernel *kernel, KcArena *arena, const IrInsn *insn,
+                 const IrOperand *operand);
+typedef bool (*CodeTest)(const IrInsn *insn, const void *user);
+/* An instruction behind `from` (on some path) that passes the test, or NULL. */
+const IrInsn *code_ahead(const IrKernel *kernel, KcArena *arena, int32_t from, CodeTest test,
+                         const void *user);
+bool code_is_barrier(const IrInsn *insn, const void *number); /* int64_t: number of a barrier */
+bool code_is_same(const IrInsn *insn, const void *other);     /* that instruction itself */
+bool code_is_cluster_arrive(const IrInsn *insn, const void *unused);
+/* An arrival whose operand is written with the name of the barrier ("full[2]"). */
+bool code_is_arrive_on(const IrInsn *insn, const void *barrier_name);
 /* What the lanes know of their waits on `bar`. */
 WaitContext cause_context(const Mbar *bar, int warp, uint32_t lanes);
 

@@ -68,6 +68,8 @@ MachineStep event_tensormap_cp_fenceproxy(Machine *machine, Strand *strand, cons
       value_same(v, strand->active, &address))
     edited(machine, strand, insn, address, true);
   warp_state(strand->warp)->lanes.now++;
+  /* Each lane copies a share, and the instruction ends for all of them together. */
+  lanes_meet(&p->clocks, &warp_state(strand->warp)->lanes, strand->active);
   return MACHINE_NEXT;
 }
 

@@ -177,6 +177,14 @@ static void add_wrapper(const Places *places, Finding *finding, uint32_t id, uin
   if (id != site) add_frame(places, finding, id, "in `%s`, which is called there");
 }
 
+/* Where the kernel itself calls what holds the finding: the first thing to look at. */
+static void add_outermost(const Places *places, Finding *finding, uint32_t id) {
+  uint32_t last = 0;
+  while ((id = caller_of(places, id)) != 0)
+    last = id;
+  if (last) add_frame(places, finding, last, "called from here, in `%s`");
+}
+
 static void add_callers(const Places *places, Finding *finding, uint32_t id) {
   for (int shown = 0; shown < CALLERS_SHOWN && (id = caller_of(places, id)) != 0; shown++)
     add_frame(places, finding, id, "called from here, in `%s`");
@@ -239,6 +247,7 @@ void place_finding(const Places *places, const IrViolation *v, Finding *finding)
   bool caret = v->caret.line && v->caret.file < (uint32_t)map->files.count &&
                map->files.items[v->caret.file].user;
   place_finding_at(places, caret ? v->caret : stack_at(places, site)->range, finding);
+  add_outermost(places, finding, caret ? inner : site);
   for (int i = 0; i < v->related.count; i++) {
     const IrRelated *related = &v->related.items[i];
     add_related(places, finding, stack_at(places, use_site(places, related->where))->range,
