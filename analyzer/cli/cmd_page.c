@@ -1,4 +1,5 @@
-/* kcheck page ID[#section] [--include-code]; kcheck page --list [--format json]. */
+/* kcheck page ID[#section] [--include-code]; kcheck page --list [--type T] [--tag T] [--arch A]
+ * [--rule R] [--format json]. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,17 +8,22 @@
 #include "cli/parse.h"
 #include "knowledge/page.h"
 
-static void print_list(const Pages *pages, bool as_json) {
+/* Whether anything was listed. */
+static bool print_list(const Pages *pages, const Rules *rules, const PageFilter *filter,
+                       bool as_json) {
   if (!as_json) {
     g_autoptr(GString) text = g_string_new(NULL);
-    pages_list_text(pages, text);
+    pages_list_text(pages, rules, filter, text);
     fputs(text->str, stdout);
-    return;
+    if (text->len == 0) fputs("no page is like that\n", stderr);
+    return text->len > 0;
   }
-  json_t *document = pages_list_json(pages);
+  json_t *document = pages_list_json(pages, rules, filter);
+  bool any = json_array_size(json_object_get(document, "pages")) > 0;
   json_dumpf(document, stdout, JSON_INDENT(1));
   putchar('\n');
   json_decref(document);
+  return any;
 }
 
 /* "technique-pipeline-stages#phase" */
@@ -38,17 +44,23 @@ static bool print_page(const Pages *pages, const Rules *rules, const char *name,
 int cmd_page(int argc, char **argv) {
   KcError error = {0};
   gboolean list = FALSE, code = FALSE;
-  g_autofree char *format = NULL;
+  g_autofree char *format = NULL, *type = NULL, *tag = NULL, *arch = NULL, *rule = NULL;
   static const char *const formats[] = {"text", "json", NULL};
   const GOptionEntry entries[] = {
-      {"list", 0, 0, G_OPTION_ARG_NONE, &list, "every page", NULL},
+      {"list", 0, 0, G_OPTION_ARG_NONE, &list, "every page, or those that the filters leave", NULL},
+      {"type", 0, 0, G_OPTION_ARG_STRING, &type, "--list: hardware, technique, kernel ...", "TYPE"},
+      {"tag", 0, 0, G_OPTION_ARG_STRING, &tag, "--list: with this tag", "TAG"},
+      {"arch", 0, 0, G_OPTION_ARG_STRING, &arch, "--list: that speak of this target", "ARCH"},
+      {"rule", 0, 0, G_OPTION_ARG_STRING, &rule, "--list: that are about this rule", "RULE"},
       {"include-code", 0, 0, G_OPTION_ARG_NONE, &code, "add the kernels that show it", NULL},
       {"format", 0, 0, G_OPTION_ARG_STRING, &format, "of --list: text or json", "FORMAT"},
       G_OPTION_ENTRY_NULL};
   g_auto(GStrv) names = NULL;
   if (!parse_words("page", "ID[#SECTION]", entries, argc, argv, &names, &error) ||
-      !parse_one_of("--format", format, formats, &error))
+      !parse_one_of("--format", format, formats, &error) ||
+      !parse_one_of("--type", type, page_types(), &error))
     return cli_fail(&error);
+  list = list || ((type || tag || arch || rule) && !names);
   if (!list && !names) {
     kc_fail(&error, NULL, 0, 0, "which page?");
     kc_hint(&error, "`kcheck page --list` lists them");
@@ -56,11 +68,14 @@ int cmd_page(int argc, char **argv) {
   }
   Rules *rules = rules_load(&error);
   Pages *pages = rules ? pages_load(&error) : NULL;
-  bool good = pages != NULL;
-  if (good && list) print_list(pages, g_strcmp0(format, "json") == 0);
+  const Rule *about = pages && rule ? rules_find(rules, rule, &error) : NULL;
+  bool good = pages != NULL && (about || !rule), any = true;
+  const PageFilter filter = {type, tag, arch, about ? about->id : NULL};
+  if (good && list) any = print_list(pages, rules, &filter, g_strcmp0(format, "json") == 0);
   for (char **name = names; good && name && *name; name++)
     good = print_page(pages, rules, *name, code, &error);
   pages_free(pages);
   rules_free(rules);
-  return good ? CLI_CLEAN : cli_fail(&error);
+  if (!good) return cli_fail(&error);
+  return any ? CLI_CLEAN : CLI_FINDINGS;
 }

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "knowledge/arch_page.h"
 #include "support/arena.h"
 #include "support/data.h"
 #include "support/suggest.h"
@@ -9,7 +10,9 @@
 
 struct Pages {
   KcArena *arena;
-  GPtrArray *all; /* Page*, by id */
+  GPtrArray *all;  /* Page*, by id */
+  GPtrArray *tags; /* const char*: the words that pages may be tagged with, NULL-terminated */
+  const KcYaml *aliases;
 };
 
 /* Front matter keys; those of the second row are read by nobody but people. */
@@ -36,6 +39,7 @@ static const char *const KEYS[] = {"id",
                                    "cuda_version_tested",
                                    "symptoms",
                                    "aliases",
+                                   "upstream",
                                    NULL};
 
 typedef struct Load {
@@ -76,8 +80,8 @@ static bool read_caveat(const Load *load, const KcYaml *item, Page *page) {
   PageCaveat *caveat = KC_NEW(load->arena, PageCaveat);
   g_ptr_array_add(page->caveats, caveat);
   caveat->not_checkable = kc_yaml_text(item, "not_checkable", NULL);
-  caveat->evidence = kc_yaml_text(item, "evidence", NULL);
   if (!need_text(load, item, "id", &caveat->id) || !need_text(load, item, "text", &caveat->text) ||
+      !need_text(load, item, "evidence", &caveat->evidence) ||
       !read_list(load, item, "rule", &caveat->rules))
     return false;
   if (!*caveat->rules == !caveat->not_checkable)
@@ -109,7 +113,30 @@ static bool read_front_matter(const Load *load, const KcYaml *map, Page *page) {
          read_list(load, map, "related", &page->related) &&
          read_list(load, map, "sources", &page->sources) &&
          read_list(load, map, "prerequisites", &page->prerequisites) &&
+         read_list(load, map, "aliases", &page->aliases) &&
+         read_list(load, map, "symptoms", &page->symptoms) &&
+         read_list(load, map, "upstream", &page->upstream) &&
          read_list(load, map, "code", &page->code) && read_caveats(load, map, page);
+}
+
+/* Tags are words of knowledge/vocabulary.yaml, so that one thing has one name. */
+static bool check_tags(const Pages *pages, const Load *load, const Page *page) {
+  const char *const *known = (const char *const *)pages->tags->pdata;
+  for (const char *const *tag = page->tags; *tag; tag++) {
+    if (g_strv_contains(known, *tag)) continue;
+    kc_fail(load->error, load->path, 0, 0, "tag '%s' is not in knowledge/vocabulary.yaml", *tag);
+    const char *near = kc_suggest(*tag, known);
+    if (near) kc_hint(load->error, "did you mean '%s'?", near);
+    return false;
+  }
+  return true;
+}
+
+static bool in_its_place(const Load *load, const Page *page) {
+  g_autofree char *expected = g_strdup_printf("knowledge/pages/%s/%s.md", page->type, page->id);
+  if (strcmp(page->type, "architecture") == 0 || strcmp(expected, load->path) == 0) return true;
+  return kc_fail(load->error, load->path, 2, 0, "page '%s' of type '%s' belongs into %s", page->id,
+                 page->type, expected);
 }
 
 static char *anchor_of(KcArena *arena, const char *title) {
@@ -164,11 +191,8 @@ static bool add_page(Pages *pages, const Load *load, const char *text) {
   page->sections = g_ptr_array_new();
   page->caveats = g_ptr_array_new();
   g_ptr_array_add(pages->all, page);
-  if (!read_front_matter(load, map, page) || !read_sections(load, body, page)) return false;
-  g_autofree char *expected = g_strdup_printf("knowledge/pages/%s/%s.md", page->type, page->id);
-  if (strcmp(expected, load->path) == 0) return true;
-  return kc_fail(load->error, load->path, 2, 0, "page '%s' of type '%s' belongs into %s", page->id,
-                 page->type, expected);
+  return read_front_matter(load, map, page) && check_tags(pages, load, page) &&
+         read_sections(load, body, page) && in_its_place(load, page);
 }
 
 static gint by_id(gconstpointer a, gconstpointer b) {
@@ -181,21 +205,43 @@ typedef struct Visit {
   bool ok;
 } Visit;
 
-static void visit_file(const char *path, const char *text, size_t length, void *user) {
+static void visit_page(const char *path, const char *text, void *user) {
   Visit *visit = user;
-  (void)length;
-  if (!visit->ok || !g_str_has_suffix(path, ".md") || g_str_has_suffix(path, "/README.md")) return;
   Load load = {visit->pages->arena, path, visit->error};
-  visit->ok = add_page(visit->pages, &load, text);
+  if (visit->ok) visit->ok = add_page(visit->pages, &load, text);
+}
+
+static void visit_file(const char *path, const char *text, size_t length, void *user) {
+  (void)length;
+  if (g_str_has_suffix(path, ".md") && !g_str_has_suffix(path, "/README.md"))
+    visit_page(path, text, user);
+}
+
+static bool read_vocabulary(Pages *pages, KcError *error) {
+  static const char path[] = "knowledge/vocabulary.yaml";
+  size_t length = 0;
+  const char *text = kc_data_get(path, &length);
+  if (!text) return kc_fail(error, path, 0, 0, "the list of tags is not there");
+  const KcYaml *root = kc_yaml_parse(pages->arena, path, text, length, error);
+  const KcYaml *tags = root ? kc_yaml_get(root, "tags") : NULL;
+  if (!root) return false;
+  if (!tags || tags->kind != KC_YAML_MAP)
+    return kc_fail(error, path, 1, 0, "'tags' is a map of words and what they mean");
+  pages->aliases = kc_yaml_get(root, "aliases");
+  for (int i = 0; i < tags->count; i++)
+    g_ptr_array_add(pages->tags, (gpointer)tags->keys[i]->text);
+  g_ptr_array_add(pages->tags, NULL);
+  return true;
 }
 
 Pages *pages_load(KcError *error) {
   Pages *pages = g_new0(Pages, 1);
   pages->arena = kc_arena_new();
   pages->all = g_ptr_array_new();
-  Visit visit = {pages, error, true};
+  pages->tags = g_ptr_array_new();
+  Visit visit = {pages, error, read_vocabulary(pages, error)};
   kc_data_each("knowledge/pages/", visit_file, &visit);
-  if (!visit.ok) {
+  if (!visit.ok || !arch_pages_each(visit_page, &visit, error) || !visit.ok) {
     pages_free(pages);
     return NULL;
   }
@@ -210,6 +256,7 @@ void pages_free(Pages *pages) {
     g_ptr_array_unref(((Page *)pages->all->pdata[i])->caveats);
   }
   g_ptr_array_unref(pages->all);
+  g_ptr_array_unref(pages->tags);
   kc_arena_free(pages->arena);
   g_free(pages);
 }
@@ -231,13 +278,46 @@ const Page *pages_find(const Pages *pages, const char *id, KcError *error) {
   g_autoptr(GPtrArray) names = g_ptr_array_new();
   for (guint i = 0; i < pages->all->len; i++) {
     const Page *page = pages->all->pdata[i];
-    if (strcmp(page->id, id) == 0) return page;
+    if (strcmp(page->id, id) == 0 || g_strv_contains(page->aliases, id)) return page;
     g_ptr_array_add(names, (gpointer)page->id);
   }
   g_ptr_array_add(names, NULL);
   kc_fail(error, NULL, 0, 0, "there is no page '%s'", id);
   suggest(id, names, "`kcheck page --list` lists them all", error);
   return NULL;
+}
+
+const char *pages_word(const Pages *pages, const char *word) {
+  return pages->aliases ? kc_yaml_text(pages->aliases, word, word) : word;
+}
+
+const char *const *page_types(void) {
+  static const char *const types[] = {"technique", "hardware",  "architecture", "skill", "pattern",
+                                      "kernel",    "migration", "language",     NULL};
+  return types;
+}
+
+bool archs_hold(const char *const *archs, const char *wanted) {
+  gint64 number = g_ascii_strtoll(wanted + (g_str_has_prefix(wanted, "sm_") ? 3 : 0), NULL, 10);
+  for (; *archs; archs++) {
+    if (strcmp(*archs, "any") == 0) return true;
+    gint64 own = g_ascii_strtoll(*archs + (g_str_has_prefix(*archs, "sm_") ? 3 : 0), NULL, 10);
+    if (own == number || (g_str_has_suffix(*archs, "+") && number >= own)) return true;
+  }
+  return false;
+}
+
+bool page_matches(const Page *page, const Rules *rules, const PageFilter *filter) {
+  if (filter->type && strcmp(filter->type, page->type) != 0) return false;
+  if (filter->tag && !g_strv_contains(page->tags, filter->tag)) return false;
+  if (filter->arch && !archs_hold(page->architectures, filter->arch)) return false;
+  if (!filter->rule) return true;
+  const Rule *rule = rules_find(rules, filter->rule, NULL);
+  if (rule && strcmp(rule->page, page->id) == 0) return true;
+  for (guint i = 0; i < page->caveats->len; i++)
+    if (g_strv_contains(((const PageCaveat *)page->caveats->pdata[i])->rules, filter->rule))
+      return true;
+  return false;
 }
 
 const PageSection *page_section(const Page *page, const char *anchor, KcError *error) {

@@ -19,7 +19,7 @@ typedef struct PageCaveat { /* something to watch for, and who watches */
   const char *id, *text;
   const char *const *rules;  /* ids of the rules that check it; empty: none can */
   const char *not_checkable; /* why no static check can see it, or NULL */
-  const char *evidence;      /* or NULL */
+  const char *evidence;      /* what the statement rests on */
 } PageCaveat;
 
 typedef struct Page {
@@ -29,29 +29,52 @@ typedef struct Page {
   /* NULL-terminated lists. */
   const char *const *architectures, *const *languages, *const *tags, *const *related;
   const char *const *sources, *const *prerequisites;
-  const char *const *code; /* files of fixtures/reference that show it */
-  GPtrArray *sections;     /* PageSection*; the first is the page's own heading */
-  GPtrArray *caveats;      /* PageCaveat* */
+  const char *const *aliases;  /* other ids it is asked for by */
+  const char *const *symptoms; /* what a person sees, for the search */
+  const char *const *code;     /* files of fixtures/reference that show it */
+  const char *const *upstream; /* packages of fixtures/upstream.yaml that show it */
+  GPtrArray *sections;         /* PageSection*; the first is the page's own heading */
+  GPtrArray *caveats;          /* PageCaveat* */
 } Page;
 
 typedef struct Pages Pages;
 
-/* Loads every page; NULL with file and line of the first that is wrong. */
+/* Which pages are meant; NULL is any. */
+typedef struct PageFilter {
+  const char *type; /* "hardware" */
+  const char *tag;  /* one of its tags */
+  const char *arch; /* it speaks of this target: "sm_100", "sm_100a" */
+  const char *rule; /* the page of this rule, and pages whose caveats name it */
+} PageFilter;
+
+/* Loads every page, and one for each architecture (arch_page.h); NULL with file and line of the
+ * first that is wrong. */
 Pages *pages_load(KcError *error);
 void pages_free(Pages *pages);
 const GPtrArray *pages_all(const Pages *pages); /* of Page*, by id */
-/* The page called `id`; NULL with a suggestion in `error`. */
+/* The page called `id`, or that has it as an alias; NULL with a suggestion in `error`. */
 const Page *pages_find(const Pages *pages, const char *id, KcError *error);
+/* The word that stands for an everyday name ("umma" is tcgen05), or `word` itself. */
+const char *pages_word(const Pages *pages, const char *word);
+/* Whether a list of targets is about `wanted`: "sm_100" is met by sm_100, sm_100a and sm_100f;
+ * "sm_90+" holds every later one too, "any" everything. */
+bool archs_hold(const char *const *archs, const char *wanted);
+bool page_matches(const Page *page, const Rules *rules, const PageFilter *filter);
+/* The types of pages, in the order in which they are listed; NULL-terminated. */
+const char *const *page_types(void);
 /* Its section with that anchor; NULL with a suggestion in `error`. */
 const PageSection *page_section(const Page *page, const char *anchor, KcError *error);
 
 /* The page for a terminal of 80 columns: paragraphs filled, tables and code as they stand, its
  * caveats and the rules that lead to it at the end. With `section` only that section. */
 void page_print(const Page *page, const PageSection *section, const Rules *rules, GString *out);
-/* Appends the files that `page->code` names; fails when one is not there. */
+/* Appends the files that `page->code` names, and package, version, path and SHA-256 of the kernels
+ * that `page->upstream` names; fails when one is not there. */
 bool page_print_code(const Page *page, GString *out, KcError *error);
-/* "id  title", one a line by type, or as JSON {"pages": [...]}. */
-void pages_list_text(const Pages *pages, GString *out);
-json_t *pages_list_json(const Pages *pages);
+/* "id  title", one a line by type, or as JSON {"pages": [...]}: those that `filter` lets through.
+ */
+void pages_list_text(const Pages *pages, const Rules *rules, const PageFilter *filter,
+                     GString *out);
+json_t *pages_list_json(const Pages *pages, const Rules *rules, const PageFilter *filter);
 
 #endif

@@ -3,7 +3,12 @@
 
 #include "knowledge/fill.h"
 #include "knowledge/page.h"
+#include "knowledge/table.h"
+#include "support/arena.h"
 #include "support/data.h"
+#include "support/yaml.h"
+
+enum { LIST_INDENT = 43 }; /* the longest ids are 39 columns */
 
 static bool starts_item(const char *line) {
   const char *at = line + strspn(line, " ");
@@ -37,7 +42,7 @@ static void print_fence(const char *line, GString *out) {
     g_string_append_printf(out, "    // compiles and is clean for %s\n", arch);
 }
 
-/* Paragraphs and list items are filled; tables, code and blank lines stay. */
+/* Paragraphs, list items and the cells of tables are filled; code and blank lines stay. */
 static void print_text(const char *text, GString *out) {
   g_autoptr(GString) paragraph = g_string_new(NULL);
   g_autofree char *trimmed = g_strchomp(g_strdup(text));
@@ -45,12 +50,19 @@ static void print_text(const char *text, GString *out) {
   bool code = false;
   for (char **line = lines; *line; line++) {
     bool fence = g_str_has_prefix(*line, "```");
-    bool as_is = code || fence || **line == '|' || **line == '>' || **line == '\0';
+    bool table = !code && **line == '|';
+    bool as_is = code || fence || table || **line == '>' || **line == '\0';
     if (fence) code = !code;
     if (as_is || starts_item(*line)) flush(paragraph, out);
     if (fence && code) print_fence(*line, out);
     if (fence) continue;
-    if (as_is)
+    if (table) {
+      guint rows = 1;
+      while (line[rows] && *line[rows] == '|')
+        rows++;
+      table_append(out, line, rows);
+      line += rows - 1;
+    } else if (as_is)
       g_string_append_printf(out, "%s%s\n", code ? "    " : "", *line);
     else
       g_string_append_printf(paragraph, "%s%s", paragraph->len ? " " : "", *line);
@@ -126,6 +138,46 @@ void page_print(const Page *page, const PageSection *section, const Rules *rules
   print_list(out, "related", page->related);
 }
 
+static void print_pin(const KcYaml *package, const KcYaml *kernel, GString *out) {
+  g_string_append_printf(out, "//   %s %s: %s\n//     sha256 %s\n//     checked for %s: %s\n",
+                         kc_yaml_text(package, "package", "?"),
+                         kc_yaml_text(package, "version", "?"), kc_yaml_text(kernel, "file", "?"),
+                         kc_yaml_text(kernel, "sha256", "?"), kc_yaml_text(kernel, "arch", "?"),
+                         kc_yaml_text(kernel, "status", "checked"));
+}
+
+/* The pins of one package; how many there were. */
+static int print_pins(const KcYaml *packages, const char *name, GString *out) {
+  int count = 0;
+  for (int i = 0; packages && i < packages->count; i++) {
+    const KcYaml *package = packages->items[i], *kernels = kc_yaml_get(package, "kernels");
+    if (g_strcmp0(kc_yaml_text(package, "package", NULL), name) != 0) continue;
+    for (int k = 0; kernels && k < kernels->count; k++, count++)
+      print_pin(package, kernels->items[k], out);
+  }
+  return count;
+}
+
+/* Upstream code is never copied: what is printed says where it is and how to know it is the same.
+ */
+static bool print_upstream(const Page *page, GString *out, KcError *error) {
+  static const char path[] = "fixtures/upstream.yaml";
+  if (!*page->upstream) return true;
+  size_t length = 0;
+  const char *text = kc_data_get(path, &length);
+  if (!text) return kc_fail(error, path, 0, 0, "the list of pinned kernels is not there");
+  KcArena *arena = kc_arena_new();
+  const KcYaml *root = kc_yaml_parse(arena, path, text, length, error);
+  const KcYaml *packages = root ? kc_yaml_get(root, "packages") : NULL;
+  bool good = root != NULL;
+  g_string_append(out, "\n// ---- pinned upstream kernels ----\n");
+  for (const char *const *name = page->upstream; good && *name; name++)
+    if (print_pins(packages, *name, out) == 0)
+      good = kc_fail(error, page->path, 0, 0, "%s pins no kernel of '%s'", path, *name);
+  kc_arena_free(arena);
+  return good;
+}
+
 bool page_print_code(const Page *page, GString *out, KcError *error) {
   for (const char *const *name = page->code; *name; name++) {
     g_autofree char *path = g_strdup_printf("fixtures/reference/%s", *name);
@@ -134,21 +186,22 @@ bool page_print_code(const Page *page, GString *out, KcError *error) {
       return kc_fail(error, page->path, 0, 0, "the page names %s, which is not there", path);
     g_string_append_printf(out, "\n// ---- %s ----\n%s", path, text);
   }
-  return true;
+  return print_upstream(page, out, error);
 }
 
-void pages_list_text(const Pages *pages, GString *out) {
-  static const char *const types[] = {"technique", "hardware", "skill",    "pattern",
-                                      "kernel",    "language", "migration"};
+void pages_list_text(const Pages *pages, const Rules *rules, const PageFilter *filter,
+                     GString *out) {
   const GPtrArray *all = pages_all(pages);
-  for (size_t t = 0; t < G_N_ELEMENTS(types); t++) {
+  for (const char *const *type = page_types(); *type; type++) {
     bool any = false;
     for (guint i = 0; i < all->len; i++) {
       const Page *page = all->pdata[i];
-      if (strcmp(page->type, types[t]) != 0) continue;
-      if (!any) g_string_append_printf(out, "%s%s\n", out->len ? "\n" : "", types[t]);
+      if (strcmp(page->type, *type) != 0 || !page_matches(page, rules, filter)) continue;
+      if (!any) g_string_append_printf(out, "%s%s\n", out->len ? "\n" : "", *type);
       any = true;
-      g_string_append_printf(out, "  %-38s %s\n", page->id, page->title);
+      g_autofree char *first = g_strdup_printf("  %-*s  ", LIST_INDENT - 4, page->id);
+      g_autofree char *rest = g_strnfill(LIST_INDENT, ' ');
+      fill_append(out, page->title, first, rest);
     }
   }
 }
@@ -160,11 +213,12 @@ static json_t *words(const char *const *list) {
   return array;
 }
 
-json_t *pages_list_json(const Pages *pages) {
+json_t *pages_list_json(const Pages *pages, const Rules *rules, const PageFilter *filter) {
   const GPtrArray *all = pages_all(pages);
   json_t *list = json_array();
   for (guint i = 0; i < all->len; i++) {
     const Page *p = all->pdata[i];
+    if (!page_matches(p, rules, filter)) continue;
     json_t *anchors = json_array();
     for (guint s = 0; s < p->sections->len; s++)
       json_array_append_new(anchors,

@@ -29,40 +29,17 @@ static char *lower(char *text) {
   return result;
 }
 
-static bool is_in(const char *word, const char *const *list) {
-  return g_strv_contains(list, word);
-}
-
-/* "sm_100" is met by sm_100, sm_100a and sm_100f; "sm_90+" holds every later one too. */
-static bool speaks_of(const char *const *archs, const char *wanted) {
-  gint64 number = g_ascii_strtoll(wanted + (g_str_has_prefix(wanted, "sm_") ? 3 : 0), NULL, 10);
-  for (; *archs; archs++) {
-    if (strcmp(*archs, "any") == 0) return true;
-    gint64 own = g_ascii_strtoll(*archs + (g_str_has_prefix(*archs, "sm_") ? 3 : 0), NULL, 10);
-    if (own == number || (g_str_has_suffix(*archs, "+") && number >= own)) return true;
-  }
-  return false;
-}
-
-static bool page_wanted(const Page *page, const Rules *rules, const SearchQuery *query) {
-  if (query->tag && !is_in(query->tag, page->tags)) return false;
-  if (query->arch && !speaks_of(page->architectures, query->arch)) return false;
-  if (!query->rule) return true;
-  const Rule *rule = rules_find(rules, query->rule, NULL);
-  if (rule && strcmp(rule->page, page->id) == 0) return true;
-  for (guint i = 0; i < page->caveats->len; i++)
-    if (is_in(query->rule, ((const PageCaveat *)page->caveats->pdata[i])->rules)) return true;
-  return false;
-}
-
 static bool rule_wanted(const Rule *rule, const SearchQuery *query) {
   if (query->tag && strcmp(query->tag, rule->family) != 0) return false;
-  if (query->arch && !speaks_of((const char *const *)rule->archs, query->arch)) return false;
+  if (query->arch && !archs_hold((const char *const *)rule->archs, query->arch)) return false;
   return !query->rule || strcmp(query->rule, rule->id) == 0;
 }
 
 static void add_page(GPtrArray *entries, const Page *page) {
-  g_autofree char *tags = g_strjoinv(" ", (char **)page->tags);
+  g_autofree char *own = g_strjoinv(" ", (char **)page->tags);
+  g_autofree char *aliases = g_strjoinv(" ", (char **)page->aliases);
+  g_autofree char *symptoms = g_strjoinv(" ", (char **)page->symptoms);
+  g_autofree char *tags = g_strjoin(" ", own, aliases, symptoms, NULL);
   for (guint i = 0; i < page->sections->len; i++) {
     const PageSection *section = page->sections->pdata[i];
     Entry *entry = g_new0(Entry, 1);
@@ -93,9 +70,18 @@ static void add_rule(GPtrArray *entries, const Rule *rule) {
   g_ptr_array_add(entries, entry);
 }
 
+/* The next place where a word of `text` begins with `word`: "hang" is in "hangs", not in "change".
+ */
+static const char *find_word(const char *text, const char *word) {
+  for (const char *at = text; (at = strstr(at, word)); at++)
+    if (at == text || !g_ascii_isalnum(at[-1]) || !g_ascii_isalnum(*word)) return at;
+  return NULL;
+}
+
+/* How often, up to `most`. */
 static int occurrences(const char *text, const char *word, int most) {
   int count = 0;
-  for (const char *at = text; count < most && (at = strstr(at, word)); at += strlen(word))
+  for (const char *at = text; count < most && (at = find_word(at, word)); at += strlen(word))
     count++;
   return count;
 }
@@ -105,17 +91,20 @@ static double weight_in(const Entry *entry, const char *word) {
          TAG_WEIGHT * occurrences(entry->tags, word, 1) + occurrences(entry->body, word, BODY_MOST);
 }
 
+/* At most EXCERPT_MOST characters, ended behind a word. */
 static char *cut(const char *sentence) {
   glong length = g_utf8_strlen(sentence, -1);
   if (length <= EXCERPT_MOST) return g_strdup(sentence);
   g_autofree char *part = g_utf8_substring(sentence, 0, EXCERPT_MOST);
-  return g_strconcat(part, "...", NULL);
+  char *blank = strrchr(part, ' ');
+  if (blank) *blank = '\0';
+  return g_strconcat(part, " ...", NULL);
 }
 
 static bool holds_one(const char *sentence, char *const *words) {
   g_autofree char *small = g_utf8_strdown(sentence, -1);
   for (; *words; words++)
-    if (strstr(small, *words)) return true;
+    if (find_word(small, *words)) return true;
   return false;
 }
 
@@ -142,16 +131,20 @@ static void hit_free(gpointer data) {
 static gint by_score(gconstpointer a, gconstpointer b) {
   const SearchHit *left = *(SearchHit *const *)a, *right = *(SearchHit *const *)b;
   if (left->score != right->score) return left->score > right->score ? -1 : 1;
+  if (left->is_rule != right->is_rule) return left->is_rule ? -1 : 1;
   int order = strcmp(left->id, right->id);
   return order ? order : g_strcmp0(left->anchor, right->anchor);
 }
 
-static char **normal_words(const char *const *words) {
+static char **normal_words(const Pages *pages, const char *const *words) {
   g_autoptr(GPtrArray) normal = g_ptr_array_new();
   for (; words && *words; words++) {
     g_auto(GStrv) parts = g_strsplit_set(*words, " \t", -1);
     for (char **part = parts; *part; part++)
-      if (**part) g_ptr_array_add(normal, g_utf8_strdown(*part, -1));
+      if (**part) {
+        g_autofree char *small = g_utf8_strdown(*part, -1);
+        g_ptr_array_add(normal, g_strdup(pages_word(pages, small)));
+      }
   }
   g_ptr_array_add(normal, NULL);
   return (char **)g_ptr_array_steal(normal, NULL);
@@ -203,20 +196,22 @@ static GPtrArray *rank(const GPtrArray *entries, char *const *words, const Searc
 GPtrArray *search(const Pages *pages, const Rules *rules, const SearchQuery *query) {
   g_autoptr(GPtrArray) entries = g_ptr_array_new_with_free_func(entry_free);
   const GPtrArray *all_pages = pages_all(pages), *all_rules = rules_all(rules);
+  const PageFilter filter = {NULL, query->tag, query->arch, query->rule};
   for (guint i = 0; i < all_pages->len; i++)
-    if (page_wanted(all_pages->pdata[i], rules, query)) add_page(entries, all_pages->pdata[i]);
+    if (page_matches(all_pages->pdata[i], rules, &filter)) add_page(entries, all_pages->pdata[i]);
   for (guint i = 0; i < all_rules->len; i++)
     if (rule_wanted(all_rules->pdata[i], query)) add_rule(entries, all_rules->pdata[i]);
-  g_auto(GStrv) words = normal_words(query->words);
+  g_auto(GStrv) words = normal_words(pages, query->words);
   return rank(entries, words, query);
 }
 
 void search_print(const GPtrArray *hits, GString *out) {
   for (guint i = 0; i < hits->len; i++) {
     const SearchHit *hit = hits->pdata[i];
-    g_string_append_printf(out, "%s%s%s  %s%s\n", hit->id, hit->anchor ? "#" : "",
-                           hit->anchor ? hit->anchor : "", hit->is_rule ? "rule: " : "",
-                           hit->title);
+    g_autofree char *head = g_strdup_printf("%s%s%s  ", hit->id, hit->anchor ? "#" : "",
+                                            hit->anchor ? hit->anchor : "");
+    g_autofree char *title = g_strconcat(hit->is_rule ? "rule: " : "", hit->title, NULL);
+    fill_append(out, title, head, "    ");
     if (*hit->excerpt) fill_append(out, hit->excerpt, "    ", "    ");
   }
 }

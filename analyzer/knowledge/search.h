@@ -25,9 +25,10 @@ typedef struct SearchHit {
   char *excerpt; /* the first sentence that holds a word, or the first of all */
 } SearchHit;
 
-/* The hits, best first, ties by id: every section that holds all words; when none does, those that
- * hold most of them. A word counts more in a title than in a tag, more in a tag than in the text,
- * and more the rarer it is. GPtrArray of SearchHit*, freed with it; valid as long as both rooms. */
+/* The hits, best first, among equals rules before pages and then by id: every section that holds
+ * all words; when none does, those that hold most of them. A word counts more in a title than in a
+ * tag, more in a tag than in the text, and more the rarer it is. GPtrArray of SearchHit*, freed
+ * with it; valid as long as both rooms. */
 GPtrArray *search(const Pages *pages, const Rules *rules, const SearchQuery *query);
 void search_print(const GPtrArray *hits, GString *out);
 json_t *search_json(const GPtrArray *hits);

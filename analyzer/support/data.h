@@ -1,7 +1,7 @@
-/* The files that are compiled into the binary: rules/, fixtures/reference and knowledge/ (pages,
- * architectures, isa, dialects, headers). The environment variable KCHECK_DATA names a folder (the
- * root of a source checkout) to read instead, for those who edit rules. Paths are relative to that
- * root: "rules/mbarrier/mbarrier-init-missing.yaml". */
+/* The files that are compiled into the binary: rules/, fixtures/reference, fixtures/upstream.yaml
+ * and knowledge/ (pages, architectures, isa, dialects, headers). The environment variable
+ * KCHECK_DATA names a folder (the root of a source checkout) to read instead, for those who edit
+ * rules. Paths are relative to that root: "rules/mbarrier/mbarrier-init-missing.yaml". */
 #ifndef KC_SUPPORT_DATA_H
 #define KC_SUPPORT_DATA_H
 

@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""Compiles and checks the code blocks of the pages; knowledge/pages/README.md says how they are marked.
+"""Compiles and checks the code blocks of the pages, and looks at what their statements rest on;
+knowledge/pages/README.md says how both are marked.
 
 usage: run.py [--kcheck BINARY] [--no-nvcc] [--all] [--jobs N] [PAGE...]
 
 A block is compiled with nvcc where there is one, and checked with kcheck: a right one must come out
-clean, a wrong one with every rule that its fence names and no other error. The last line is
+clean, a wrong one with every rule that its fence names and no other. A page that is not about
+working habits bears at least three tags of evidence, and no bracket that is none. The last line is
 "N passed, N failed".
 """
 import argparse
@@ -21,6 +23,10 @@ import tempfile
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 INCLUDES = os.path.join(ROOT, "fixtures", "reference")
 LIMIT_S = 120
+EVIDENCE = ("isa ", "ptxas", "nvcc", "h200", "header ", "driver api", "guide", "source ", "issue ", "reported",
+            "arithmetic", "inferred")
+LEAST_EVIDENCE = 3
+BRACKET = re.compile(r"(?<!\w)\[([a-z][^\[\]\n]*)\](?!\()")  # not an index, nor a shape or an interval
 FENCE = re.compile(r"^```cuda +(?P<info>.*)$")
 
 
@@ -55,6 +61,21 @@ def blocks_of(path):
             else:
                 lines.append(line)
     return found
+
+
+def unfounded(path):
+    """None, or what is wrong with the evidence of a page."""
+    with open(path, encoding="utf-8") as file:
+        body = file.read().split("\n---\n", 1)[1]
+    prose = re.sub(r"`[^`\n]*`", "", re.sub(r"^```.*?^```", "", body, flags=re.M | re.S))
+    tags = BRACKET.findall(prose)
+    strange = [t for t in tags if not t.startswith(EVIDENCE)]
+    if strange:
+        return "no evidence that the README knows: [%s]" % "], [".join(strange)
+    habits = os.path.basename(os.path.dirname(path)) == "skill" and not os.path.basename(path).startswith("skill-wgmma")
+    if len(tags) < LEAST_EVIDENCE and not habits:
+        return "only %d statements say what they rest on" % len(tags)
+    return None
 
 
 def compiled(block, source, nvcc):
@@ -119,13 +140,19 @@ def main():
         print("nvcc is not here: blocks are checked, not compiled")
     paths = sorted(glob.glob(os.path.join(ROOT, "knowledge", "pages", "*", "*.md")))
     blocks = [b for p in paths for b in blocks_of(p) if not options.pages or b.page in options.pages]
+    paths = [p for p in paths if not options.pages or os.path.basename(p)[:-3] in options.pages]
     failed = 0
+    for path in paths:
+        wrong = unfounded(path)
+        if wrong:
+            failed += 1
+            print("FAIL %s: %s" % (os.path.relpath(path, ROOT), wrong))
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         for block, wrong in zip(blocks, pool.map(lambda b: problem(b, options.kcheck, nvcc), blocks)):
             if wrong:
                 failed += 1
                 print("FAIL %s: %s" % (block.name(), wrong))
-    print("%d passed, %d failed" % (len(blocks) - failed, failed))
+    print("%d passed, %d failed" % (len(blocks) + len(paths) - failed, failed))
     return 1 if failed else 0
 
 

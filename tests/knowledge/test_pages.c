@@ -6,6 +6,7 @@
 #include "knowledge/fill.h"
 #include "knowledge/page.h"
 #include "knowledge/search.h"
+#include "knowledge/table.h"
 
 Suite *test_suite(void);
 
@@ -26,7 +27,7 @@ static void teardown(void) {
 
 START_TEST(every_page_is_whole) {
   const GPtrArray *all = pages_all(pages);
-  ck_assert_uint_ge(all->len, 30);
+  ck_assert_uint_ge(all->len, 80);
   for (guint i = 0; i < all->len; i++) {
     const Page *page = all->pdata[i];
     const PageSection *first = page->sections->pdata[0];
@@ -35,13 +36,58 @@ START_TEST(every_page_is_whole) {
     for (const char *const *related = page->related; *related; related++)
       ck_assert_msg(pages_find(pages, *related, NULL) != NULL, "%s: no page %s", page->id,
                     *related);
+    for (const char *const *needed = page->prerequisites; *needed; needed++)
+      ck_assert_msg(pages_find(pages, *needed, NULL) != NULL, "%s: no page %s", page->id, *needed);
+    ck_assert_msg(page->caveats->len > 0 || strcmp(page->type, "architecture") == 0,
+                  "%s has no caveats", page->id);
     for (guint c = 0; c < page->caveats->len; c++) {
       const PageCaveat *caveat = page->caveats->pdata[c];
+      for (guint other = 0; other < c; other++)
+        ck_assert_str_ne(caveat->id, ((const PageCaveat *)page->caveats->pdata[other])->id);
       for (const char *const *rule = caveat->rules; *rule; rule++)
         ck_assert_msg(rules_find(rules, *rule, NULL) != NULL, "%s: caveat %s: no rule %s", page->id,
                       caveat->id, *rule);
     }
   }
+}
+END_TEST
+
+static bool named_by_a_caveat(const char *rule) {
+  const GPtrArray *all = pages_all(pages);
+  for (guint i = 0; i < all->len; i++) {
+    const GPtrArray *caveats = ((const Page *)all->pdata[i])->caveats;
+    for (guint c = 0; c < caveats->len; c++)
+      if (g_strv_contains(((const PageCaveat *)caveats->pdata[c])->rules, rule)) return true;
+  }
+  return false;
+}
+
+/* The other way round: what is checked is something that a page warns of. */
+START_TEST(every_rule_is_named_by_a_caveat_and_has_its_section) {
+  const GPtrArray *all = rules_all(rules);
+  for (guint i = 0; i < all->len; i++) {
+    const Rule *rule = all->pdata[i];
+    ck_assert_msg(named_by_a_caveat(rule->id), "no caveat of any page names %s", rule->id);
+    KcError error = {0};
+    const Page *page = pages_find(pages, rule->page, &error);
+    ck_assert_msg(page && page_section(page, rule->anchor, &error), "%s: %s", rule->id,
+                  error.message);
+  }
+}
+END_TEST
+
+/* What is known to go wrong only grows. */
+START_TEST(caveats_are_many_and_say_who_watches) {
+  const GPtrArray *all = pages_all(pages);
+  guint count = 0, unchecked = 0;
+  for (guint i = 0; i < all->len; i++) {
+    const GPtrArray *caveats = ((const Page *)all->pdata[i])->caveats;
+    count += caveats->len;
+    for (guint c = 0; c < caveats->len; c++)
+      unchecked += ((const PageCaveat *)caveats->pdata[c])->not_checkable != NULL;
+  }
+  ck_assert_uint_ge(count, 400);
+  ck_assert_uint_le(unchecked * 5, count); /* at most a fifth is out of reach */
 }
 END_TEST
 
@@ -67,8 +113,8 @@ START_TEST(pages_print_in_80_columns) {
     ck_assert(g_str_has_prefix(text->str, page->title));
     g_auto(GStrv) lines = g_strsplit(text->str, "\n", -1);
     for (char **line = lines; *line; line++)
-      ck_assert_msg(**line == '|' || g_str_has_prefix(*line, "    ") ||
-                        g_utf8_strlen(*line, -1) <= FILL_COLUMNS || !strchr(*line + 2, ' '),
+      ck_assert_msg(g_str_has_prefix(*line, "    ") || g_utf8_strlen(*line, -1) <= FILL_COLUMNS ||
+                        !strchr(*line + 2, ' '),
                     "%s: %s", page->id, *line);
   }
 }
@@ -112,13 +158,101 @@ END_TEST
 
 START_TEST(lists_hold_every_page) {
   g_autoptr(GString) text = g_string_new(NULL);
-  pages_list_text(pages, text);
-  json_t *json = pages_list_json(pages);
+  const PageFilter any = {0};
+  pages_list_text(pages, rules, &any, text);
+  json_t *json = pages_list_json(pages, rules, &any);
   const GPtrArray *all = pages_all(pages);
   ck_assert_uint_eq(json_array_size(json_object_get(json, "pages")), all->len);
   for (guint i = 0; i < all->len; i++)
     ck_assert_ptr_nonnull(strstr(text->str, ((const Page *)all->pdata[i])->id));
   json_decref(json);
+}
+END_TEST
+
+static guint listed(PageFilter filter) {
+  json_t *json = pages_list_json(pages, rules, &filter);
+  guint count = (guint)json_array_size(json_object_get(json, "pages"));
+  json_decref(json);
+  return count;
+}
+
+START_TEST(lists_are_filtered) {
+  guint all = pages_all(pages)->len;
+  guint sum = 0;
+  for (const char *const *type = page_types(); *type; type++) {
+    guint count = listed((PageFilter){.type = *type});
+    ck_assert_uint_gt(count, 0);
+    sum += count;
+  }
+  ck_assert_uint_eq(sum, all); /* each page has one of the types */
+  ck_assert_uint_ge(listed((PageFilter){.tag = "tmem"}), 5);
+  ck_assert_uint_lt(listed((PageFilter){.arch = "sm_75"}), listed((PageFilter){.arch = "sm_90a"}));
+  ck_assert_uint_ge(listed((PageFilter){.rule = "mbarrier-phase-not-flipped"}), 3);
+  ck_assert_uint_eq(listed((PageFilter){.tag = "tmem", .type = "skill"}), 0);
+  g_autoptr(GString) text = g_string_new(NULL);
+  pages_list_text(pages, rules, &(PageFilter){.type = "migration"}, text);
+  ck_assert(g_str_has_prefix(text->str, "migration\n  migration-hopper-to-ampere "));
+  ck_assert_ptr_null(strstr(text->str, "hardware\n"));
+}
+END_TEST
+
+static const char *line_with(const char *text, const char *word, char **line) {
+  const char *at = strstr(text, word);
+  ck_assert_msg(at != NULL, "no line with %s", word);
+  *line = g_strndup(at, strcspn(at, "\n"));
+  return *line;
+}
+
+START_TEST(each_architecture_has_a_page) {
+  const Page *page = pages_find(pages, "arch-sm_90a", NULL); /* a target is an alias of its card */
+  ck_assert_str_eq(page->id, "arch-sm_90");
+  ck_assert_str_eq(pages_find(pages, "arch-sm_101", NULL)->id, "arch-sm_110"); /* renamed */
+  ck_assert_uint_ge(listed((PageFilter){.type = "architecture"}), 12);
+  g_autoptr(GString) text = g_string_new(NULL);
+  page_print(page, NULL, rules, text);
+  g_autofree char *limit = NULL, *wgmma = NULL, *tcgen05 = NULL, *bounds = NULL;
+  ck_assert_ptr_nonnull(strstr(line_with(text->str, "shared memory opt in", &limit), "232448"));
+  ck_assert_ptr_nonnull(strstr(limit, "h200"));
+  ck_assert_ptr_nonnull(strstr(line_with(text->str, "wgmma  ", &wgmma), "yes"));
+  ck_assert_ptr_nonnull(strchr(wgmma, '-')); /* not for plain sm_90 */
+  ck_assert_ptr_null(strstr(line_with(text->str, "tcgen05 alloc", &tcgen05), "yes"));
+  ck_assert_ptr_nonnull(strstr(line_with(text->str, "384, 1", &bounds), "168"));
+}
+END_TEST
+
+START_TEST(wrong_code_is_marked) {
+  const Page *page = pages_find(pages, "technique-pipeline-stages", NULL);
+  g_autoptr(GString) text = g_string_new(NULL);
+  page_print(page, page_section(page, "phase", NULL), rules, text);
+  ck_assert_ptr_nonnull(strstr(text->str, "    // WRONG: mbarrier-phase-not-flipped\n"));
+  g_string_truncate(text, 0);
+  page_print(page, page_section(page, "the-two-edges", NULL), rules, text);
+  ck_assert_ptr_nonnull(strstr(text->str, "    // compiles and is clean for sm_90a\n"));
+}
+END_TEST
+
+START_TEST(upstream_kernels_are_pinned_not_copied) {
+  const Page *page = pages_find(pages, "kernel-deepgemm", NULL);
+  g_autoptr(GString) text = g_string_new(NULL);
+  KcError error = {0};
+  ck_assert_msg(page_print_code(page, text, &error), "%s: %s", error.path, error.message);
+  ck_assert_ptr_nonnull(strstr(text->str, "//   sgl-deep-gemm "));
+  ck_assert_ptr_nonnull(strstr(text->str, "//     sha256 "));
+}
+END_TEST
+
+START_TEST(tables_are_aligned) {
+  char *rows[] = {"| a | long head |", "|---|---|", "| x y | 1 |"};
+  g_autoptr(GString) text = g_string_new(NULL);
+  table_append(text, rows, 3);
+  ck_assert_str_eq(text->str, "a    long head\n---  ---------\nx y  1\n");
+  g_string_truncate(text, 0);
+  g_autofree char *wide = g_strdup_printf("| key | %s |", "many words that go on and on and on and "
+                                                          "do not fit into what a line can hold");
+  char *one[] = {wide};
+  table_append(text, one, 1);
+  ck_assert_str_eq(text->str, "key  many words that go on and on and on and do not fit into what a "
+                              "line can\n     hold\n");
 }
 END_TEST
 
@@ -136,6 +270,10 @@ START_TEST(search_finds_what_a_person_means) {
   expect_first("ping-pong", NULL, "technique-ping-pong-scheduling");
   expect_first("tma-size-multiple-16", NULL, "tma-size-multiple-16");
   expect_first("setmaxnreg", "pool", "register-setmaxnreg-pool-overflow");
+  expect_first("UMMA", "bits", "tcgen05-smem-descriptor"); /* an everyday name */
+  expect_first("compute-sanitizer", "hangs", "pattern-deadlock");
+  expect_first("hang", NULL, "pattern-deadlock"); /* not "change" */
+  expect_first("hw-pdl-gdc", NULL, "hw-pdl");     /* as another knowledge base calls it */
   expect_first("C7508", NULL, "register-setmaxnreg-ignored"); /* a message of ptxas */
 }
 END_TEST
@@ -182,12 +320,19 @@ Suite *test_suite(void) {
   TCase *tests = tcase_create("pages");
   tcase_add_checked_fixture(tests, setup, teardown);
   tcase_add_test(tests, every_page_is_whole);
+  tcase_add_test(tests, every_rule_is_named_by_a_caveat_and_has_its_section);
+  tcase_add_test(tests, caveats_are_many_and_say_who_watches);
   tcase_add_test(tests, sections_have_one_anchor_each);
   tcase_add_test(tests, pages_print_in_80_columns);
   tcase_add_test(tests, one_section_prints_alone);
   tcase_add_test(tests, code_of_a_page_is_there);
   tcase_add_test(tests, unknown_pages_get_a_suggestion);
   tcase_add_test(tests, lists_hold_every_page);
+  tcase_add_test(tests, lists_are_filtered);
+  tcase_add_test(tests, each_architecture_has_a_page);
+  tcase_add_test(tests, wrong_code_is_marked);
+  tcase_add_test(tests, upstream_kernels_are_pinned_not_copied);
+  tcase_add_test(tests, tables_are_aligned);
   tcase_add_test(tests, search_finds_what_a_person_means);
   tcase_add_test(tests, search_filters);
   tcase_add_test(tests, search_is_printed);
