@@ -117,9 +117,21 @@ static const IrInsn *find_event(const IrKernel *kernel, IrEvent event, uint64_t 
   return NULL;
 }
 
+/* The first tcgen05 instruction of a CTA pair. A copy with the modifier does not count: libraries
+ * keep the form for pairs and the plain one in one function, behind a condition. */
+static const IrInsn *find_pair(const IrKernel *kernel) {
+  for (int i = 0; i < kernel->insns.count; i++) {
+    const IrInsn *insn = &kernel->insns.items[i];
+    if (insn->op == IR_event && (insn->flags & IR_FLAG(cta_group2)) &&
+        insn->event != IR_EV_bulk_tensor_load)
+      return insn;
+  }
+  return NULL;
+}
+
 /* tcgen05 with cta_group::2 works on two CTAs of one cluster (PTX ISA 9.7.16.5). */
 static void check_pair(const Budget *b, const BudgetLaunch *launch) {
-  const IrInsn *insn = find_event(b->kernel, IR_EV_none, IR_FLAG(cta_group2));
+  const IrInsn *insn = find_pair(b->kernel);
   if (!insn || budget_reported(b, "tcgen05-pair-without-cluster")) return;
   int64_t size = budget_cluster(b, launch);
   bool known = b->kernel->cluster_dims[0] > 0 || (launch && (!launch->extended || size > 0));

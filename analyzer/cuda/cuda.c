@@ -260,11 +260,35 @@ static void lower_kernel(Load *load, CXCursor function, bool pattern, bool lost)
                        kernel->name));
 }
 
+/* Whether clang refused something in a user's file: a kernel that the file only instantiates or
+ * launches, of a library's header, may be missing. */
+static bool user_fault(const Load *load) {
+  const SourceMap *map = &load->unit.program->sources;
+  for (int i = 0; i < load->unit.faults.count; i++)
+    if (map->files.items[load->unit.faults.items[i].range.file].user) return true;
+  return false;
+}
+
+/* Launches in the main file's text. */
+static int launches_in_text(Load *load) {
+  const EditedFile *file = edit_find(&load->parse.edits, load->path);
+  int count = load->unit.program->directives->launches.count;
+  for (size_t at = 0; at + 2 < file->length;) {
+    size_t next = scan_skip(file->original, file->length, at);
+    bool launch = next == at && strncmp(file->original + at, "<<<", 3) == 0;
+    count += launch;
+    at = next != at ? next : at + (launch ? 3 : 1);
+  }
+  return count;
+}
+
 static void lower_all(Load *load) {
   CudaFound found;
   discover(&load->unit, &found);
   int kernels = found.kernels.count + found.lost.count + found.patterns.count;
   load->unit.program->global_kernels_seen = kernels ? found.global_kernels : kernels_in_text(load);
+  if (kernels == 0 && user_fault(load))
+    load->unit.program->global_kernels_seen += launches_in_text(load);
   for (int i = 0; i < found.kernels.count; i++)
     lower_kernel(load, found.kernels.items[i], false, false);
   for (int i = 0; i < found.lost.count; i++)

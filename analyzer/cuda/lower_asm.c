@@ -75,7 +75,30 @@ static PtxAsmOperand output(Lower *l, AstNode *n, const char *constraint, bool i
   return (PtxAsmOperand){constraint, value, reg, ir, NULL};
 }
 
-static PtxAsmOperand input(Lower *l, AstNode *n, const char *constraint) {
+/* A fragment that an asynchronous instruction reads from registers: where it lies at a computed
+ * index, it has none before the loops around it are unrolled. */
+static bool is_unplaced_fragment(Lower *l, AstNode *n, const char *constraint) {
+  AstNode *named = ast_strip(l, n);
+  bool object = named->kind == CXCursor_DeclRefExpr || named->kind == CXCursor_MemberRefExpr ||
+                named->kind == CXCursor_ArraySubscriptExpr;
+  const CppType *type = ast_type(l, n);
+  if (!object || !strpbrk(constraint, "rf") || !cpp_is_number(type) || type->bytes != 4)
+    return false;
+  if (ast_constant(l, n, &(int64_t){0})) return false;
+  Checkpoint before = lower_checkpoint(l);
+  IrOperand address = lower_lvalue(l, named);
+  bool unplaced = address.kind == IR_OPD_REG && address_space(l, address) == IR_SPACE_GENERIC;
+  lower_rollback(l, &before);
+  return unplaced;
+}
+
+static IrOperand unplaced_fragment(Lower *l, AstNode *n) {
+  l->wants_unroll = true;
+  lower_effect(l, n);
+  return lower_havoc(l, false, "registers in flight: a fragment is chosen by a computed index");
+}
+
+static PtxAsmOperand input(Lower *l, AstNode *n, const char *constraint, bool in_flight) {
   const CppType *type = operand_type(l, ast_type(l, n));
   int64_t constant;
   IrOperand value;
@@ -87,6 +110,8 @@ static PtxAsmOperand input(Lower *l, AstNode *n, const char *constraint) {
     value = lower_havoc(l, false, "an asm operand of type %s", cpp_name(l, type));
   } else if (strchr(constraint, 'n') && ast_constant(l, n, &constant)) {
     value = lower_constant(constant, type->ir);
+  } else if (in_flight && is_unplaced_fragment(l, n, constraint)) {
+    value = unplaced_fragment(l, n);
   } else {
     value = lower_value(l, n);
     text = lower_text(l, n);
@@ -137,11 +162,12 @@ void lower_asm(Lower *l, AstNode *n) {
   PtxAsmOperand *operands = KC_NEW_ARRAY(l->arena, PtxAsmOperand, count + 1);
   Pending *pending = KC_NEW_ARRAY(l->scratch, Pending, count + 1);
   bool is_async = writes_registers_later(a->parts.text);
+  bool reads_later = strstr(a->parts.text, "wgmma.mma_async") != NULL;
   for (int i = 0; i < count; i++) {
     const char *constraint = a->parts.operands.items[i].constraint;
     operands[i] = i < a->parts.noutputs
                       ? output(l, a->operands[i], constraint, is_async, &pending[i])
-                      : input(l, a->operands[i], constraint);
+                      : input(l, a->operands[i], constraint, reads_later);
   }
   PtxAsm statement = {.text = a->parts.text,
                       .operands = operands,

@@ -126,6 +126,8 @@ void core_add_inputs(Machine *machine, IrViolation *v) {
 static const char *made_up(const Machine *machine) {
   if (machine->sample->block_guessed) return "the number of threads of the block";
   if (machine->sample->cluster_guessed) return "the size of the cluster";
+  /* each side is possible, but perhaps not with what the rest of the run assumes of the data */
+  if (core_session(machine)->decisions.count > 0) return "which way conditions on data go";
   return core_run(machine)->pattern_read ? "the elements of integer arrays" : NULL;
 }
 

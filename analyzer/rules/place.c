@@ -239,10 +239,20 @@ static void add_macro(const Places *places, Finding *finding) {
   }
 }
 
+/* Where the kernel itself stands in a library's header, and the user's file only launches it: the
+ * innermost frame in the kernel's file, else the kernel's name. */
+static uint32_t kernel_frame(const Places *places, uint32_t where, const IrKernel *kernel) {
+  uint32_t file = stack_at(places, kernel->where)->range.file;
+  for (uint32_t id = where; id; id = stack_at(places, id)->outer)
+    if (stack_at(places, id)->range.file == file && stack_at(places, id)->range.line) return id;
+  return kernel->where;
+}
+
 void place_finding(const Places *places, const IrViolation *v, Finding *finding) {
   const SourceMap *map = map_of(places);
   uint32_t where = v->where;
-  if (!is_user(places, source_user_frame(map, where)) && v->kernel) where = v->kernel->where;
+  if (!is_user(places, source_user_frame(map, where)) && v->kernel)
+    where = kernel_frame(places, where, v->kernel);
   uint32_t inner = source_user_frame(map, where), site = use_site(places, where);
   bool caret = v->caret.line && v->caret.file < (uint32_t)map->files.count &&
                map->files.items[v->caret.file].user;
