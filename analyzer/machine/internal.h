@@ -209,7 +209,7 @@ struct Machine {
   uint8_t *executed; /* by instruction: ran at least once in this run */
   uint64_t async_posted, async_done;
   /* Kept by the protocol half; they decide whether larger inputs are tried: */
-  int64_t most_phases;      /* phases completed by the mbarrier that completed most */
+  int64_t most_phases;      /* phases that a wait passed on, of the mbarrier with the most */
   int64_t most_generations; /* generations of the block or named barrier that completed most */
   int initialised_barriers; /* mbarriers initialised */
   void *core;               /* private to the core */

@@ -145,6 +145,7 @@ static void observe(Machine *machine, Strand *strand, const Wait *wait, const Wa
   ws->relaxed_wait = wait->insn->flags & IR_FLAG(relaxed) ? wait->insn : NULL;
   ws->relaxed_mbar = bar;
   if (passed > bar->last_observed || bar->last_observed == INT64_MIN) bar->last_observed = passed;
+  if (passed + 1 > machine->most_phases) machine->most_phases = passed + 1;
   /* A wait for a phase that the lane knew to be complete is not what sees it. */
   uint32_t watch = wait->parity ? part->lanes & ~lapped : 0;
   FOR_LANES(lane, watch & rewaits) if (view->phase[lane] >= 0) watch &= ~(UINT32_C(1) << lane);

@@ -9,6 +9,7 @@
 #include "machine/mbarrier.h"
 #include "machine/pdl.h"
 #include "machine/session.h"
+#include "machine/symptom.h"
 #include "machine/timeline.h"
 #include "machine/tmem.h"
 #include "machine/wgmma.h"
@@ -159,6 +160,7 @@ void protocol_finish(Machine *machine) {
     tiles_finish(machine);
     finish_run(machine);
     cause_finish(machine);
+    uneven_finish(machine);
   }
   timeline_finish(machine);
   contract_collect(machine);

@@ -82,6 +82,9 @@ bool cause_slots_begin_apart(Machine *machine, const Mbar *bar, int warp, const 
 bool cause_of_lapping(Machine *machine, const Mbar *bar, const WaitContext *waiter, int completer);
 /* More arrivals in a round than the barrier was initialised for. */
 bool cause_too_many_arrivers(Machine *machine, const Mbar *bar, const Access *reader, int64_t data);
+/* At the end of a run that found nothing: barriers whose phases slip against the rounds of their
+ * arrivals. */
+void uneven_finish(Machine *machine);
 /* cause_code.c: what the code says. */
 /* Whether the instruction lies in a loop that does more than poll. */
 bool code_in_loop(const IrKernel *kernel, const IrInsn *insn);

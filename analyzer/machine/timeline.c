@@ -133,10 +133,6 @@ void timeline_barrier(Machine *machine, const Strand *strand, const IrInsn *insn
   if (mark) mark->phase = id;
 }
 
-void timeline_phase(Machine *machine, const Mbar *bar) {
-  if (bar->phase + 1 > machine->most_phases) machine->most_phases = bar->phase + 1;
-}
-
 /* ---- what is kept ---- */
 
 static int stage_of(Machine *machine, uint32_t offset) {

@@ -15,7 +15,6 @@ void timeline_block(Machine *machine, const Strand *strand, const Mbar *bar);
 void timeline_wait(Machine *machine, const Strand *strand, const Mbar *bar, const IrInsn *insn);
 void timeline_arrive(Machine *machine, const Mbar *bar, const Strand *strand, const IrInsn *insn);
 void timeline_barrier(Machine *machine, const Strand *strand, const IrInsn *insn, int64_t id);
-void timeline_phase(Machine *machine, const Mbar *bar);
 /* Keeps the run's intervals when they tell more than those kept so far. */
 void timeline_finish(Machine *machine);
 void timeline_report(MachineSession *session);

@@ -109,6 +109,12 @@ static bool is_harmless(const IrKernel *kernel, const IrInsn *insn, const char *
   return false;
 }
 
+/* A copy that nobody counts: without it data is missing, but nothing is out of step. (A bulk load
+ * is waited for by its bytes, and dropping it is a fault of synchronisation.) */
+static bool only_moves_data(const IrInsn *insn) {
+  return insn->event == IR_EV_cp_async || insn->event == IR_EV_bulk_tensor_store;
+}
+
 /* The next event after `index` in the same basic block, -1 when there is none. */
 static int next_event(const IrKernel *kernel, int index) {
   for (int i = index + 1; i < kernel->insns.count; i++) {
@@ -124,7 +130,7 @@ int mutations_of(const IrKernel *kernel, int index, Mutation *out, int limit) {
   const IrInsn *insn = &kernel->insns.items[index];
   int count = 0;
   if (insn->op != IR_event || !is_synchronisation(insn)) return 0;
-  if (!is_harmless(kernel, insn, "drop"))
+  if (!is_harmless(kernel, insn, "drop") && !only_moves_data(insn))
     count = add(out, count, limit, (Mutation){.index = index, .kind = "drop"});
   if (may_double(insn))
     count = add(out, count, limit, (Mutation){.index = index, .kind = "double"});
