@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cuda/faults.h"
+#include "cuda/includes.h"
 #include "cuda/repair.h"
 #include "support/data.h"
 
@@ -289,18 +290,6 @@ static bool has_wrappers(const CudaParse *parse) {
   return resources != NULL;
 }
 
-/* Libraries that are written against the whole of the toolkit: parsing them with the embedded
- * headers first would be time lost. */
-static bool needs_toolkit(const CudaParse *parse, const char *path) {
-  for (int i = 0; i < parse->edits.files.count; i++) {
-    const EditedFile *file = parse->edits.files.items[i];
-    if (strcmp(file->path, path) == 0)
-      return g_regex_match_simple("^[ \\t]*#[ \\t]*include[ \\t]*[<\"](?:cutlass|cute|cub|thrust)/",
-                                  file->original, G_REGEX_MULTILINE | G_REGEX_RAW, 0);
-  }
-  return false;
-}
-
 static bool parse_with_given_toolkit(CudaParse *parse, const char *path, const CudaOptions *options,
                                      KcError *error) {
   if (!is_toolkit(options->cuda_path)) {
@@ -332,9 +321,12 @@ bool parse_file(CudaParse *parse, const char *path, const CudaOptions *options, 
     return kc_fail(error, NULL, 0, 0, "libclang %d (%s) accepts no GPU target near %s",
                    parse->clang->version, parse->clang->path, options->arch);
   bool none = g_strcmp0(options->cuda_path, CUDA_PATH_NONE) == 0;
+  IncludesFound includes = includes_read(&parse->edits, path, options->flags);
   if (options->cuda_path && !none) return parse_with_given_toolkit(parse, path, options, error);
   if (!none && has_wrappers(parse)) parse->toolkit_path = find_toolkit(parse->edits.arena);
-  if (parse->toolkit_path && needs_toolkit(parse, path))
+  /* Libraries that are written against the whole of the toolkit: parsing them with the embedded
+   * headers first would be time lost. */
+  if (parse->toolkit_path && includes.toolkit_library)
     return parse_and_repair(parse, path, options, true, error);
   if (!parse_and_repair(parse, path, options, false, error)) return false;
   if (parse->missing.count == 0 && parse->errors == 0) return true;

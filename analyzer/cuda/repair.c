@@ -267,3 +267,45 @@ int repair_errors(const Clang *clang, CXTranslationUnit tu, EditSet *edits) {
   }
   return added;
 }
+
+/* ---- before the first parse ---- */
+
+/* Whether the statement has operands or clobbers: without them `%` means nothing to clang. */
+static bool is_extended(const char *text, AsmText statement) {
+  int depth = 0;
+  for (size_t i = statement.open + 1; i < statement.close;) {
+    size_t next = scan_skip(text, statement.close, i);
+    if (next == i) {
+      depth += (text[i] == '(') - (text[i] == ')');
+      if (text[i] == ':' && depth == 0) return true;
+      next++;
+    }
+    i = next;
+  }
+  return false;
+}
+
+int repair_ahead(EditSet *edits, const char *path, const char *text, size_t length) {
+  EditedFile probe = {.path = path, .original = text, .length = length};
+  for (size_t at = 0; at < length;) {
+    size_t next = scan_skip(text, length, at);
+    AsmText statement;
+    if (next == at && (text[at] == 'a' || text[at] == '_') && is_asm(text, length, at) &&
+        find_asm_text(text, length, at + 2, &statement)) {
+      if (is_extended(text, statement)) {
+        double_percents(edits, &probe, statement);
+        insert_commas(edits, &probe, statement);
+      }
+      next = statement.close;
+    }
+    at = next > at ? next : at + 1;
+  }
+  if (probe.patches.count == 0 || edit_find(edits, path)) return 0;
+  EditedFile *file = edit_file(edits, kc_strdup(edits->arena, path),
+                               kc_strndup(edits->arena, text, length), length);
+  file->patches.items = probe.patches.items;
+  file->patches.count = probe.patches.count;
+  file->patches.capacity = probe.patches.capacity;
+  edit_apply(edits, file);
+  return file->patches.count;
+}

@@ -54,6 +54,9 @@ static void complete_generation(Machine *machine, NamedBarrier *bar) {
   bar->arrived = 0;
   bar->expected = -1;
   bar->first = NULL;
+  bar->last_votes = bar->votes;
+  bar->votes = (BarrierVotes){0};
+  if (bar->last_votes.unknown) bar->last_answer = value_fresh(machine).scalar;
 }
 
 static void check_operands(Machine *machine, const Strand *strand, const BarrierOp *op) {
@@ -176,6 +179,39 @@ static void check_missing_warps(Machine *machine, Cta *cta, NamedBarrier *bar, c
   }
 }
 
+static void vote(Machine *machine, Strand *strand, const IrInsn *insn, BarrierVotes *votes) {
+  Value v;
+  bool given = machine_read_role(machine, strand, insn, IR_ROLE_src, &v);
+  bool first = votes->yes + votes->no + votes->unknown == 0;
+  FOR_LANES(lane, strand->active) {
+    if (!given || !(v.known >> lane & 1))
+      votes->unknown++;
+    else if (value_raw(v, (int)lane) != 0)
+      votes->yes++;
+    else
+      votes->no++;
+  }
+  bool same = given && v.uniform && !(v.known & strand->active);
+  votes->one_name = same && (first || (votes->one_name && votes->name == v.scalar));
+  votes->name = same ? v.scalar : 0;
+}
+
+/* The result of bar.red (PTX ISA 9.7.13.1) is one for all threads: known, or the same unknown. */
+static Value answer(const IrInsn *insn, const NamedBarrier *bar) {
+  const BarrierVotes *votes = &bar->last_votes;
+  Value unknown = value_unknown(bar->last_answer);
+  switch (insn->sub) {
+  case IR_VOTE_all:
+    if (votes->no || !votes->unknown) return value_known(votes->no == 0);
+    return votes->one_name ? value_unknown(votes->name) : unknown;
+  case IR_VOTE_any:
+    if (votes->yes || !votes->unknown) return value_known(votes->yes > 0);
+    return votes->one_name ? value_unknown(votes->name) : unknown;
+  case IR_VOTE_count: return votes->unknown ? unknown : value_known((uint64_t)votes->yes);
+  default: return unknown;
+  }
+}
+
 static void arrive(Machine *machine, Strand *strand, const BarrierOp *op, NamedBarrier *bar) {
   Protocol *p = protocol_of(machine);
   WarpState *ws = warp_state(strand->warp);
@@ -202,6 +238,7 @@ static void arrive(Machine *machine, Strand *strand, const BarrierOp *op, NamedB
   if (!op->explicit_count) ws->barriers = (uint64_t)bar->generation + 1;
   lanes_release(&p->clocks, &ws->lanes, strand->active, bar->current);
   if (op->waits) bar->last_sync = op->insn;
+  if (op->insn->event == IR_EV_bar_red) vote(machine, strand, op->insn, &bar->votes);
   if (bar->arrived > bar->expected)
     machine_violation(machine, MACHINE_CHECK_PHASE, op->insn, "barrier-thread-count",
                       "%lld threads arrive on barrier %lld, which waits for %lld",
@@ -271,11 +308,19 @@ MachineStep event_bar_arrive(Machine *machine, Strand *strand, const IrInsn *ins
   return barrier_event(machine, strand, insn, false);
 }
 
+static Value red_result(Machine *machine, Strand *strand, const IrInsn *insn) {
+  int64_t id = 0;
+  bool known = protocol_operand(machine, strand, insn, IR_ROLE_id, strand->active, &id) ||
+               !ir_arg(insn, IR_ROLE_id);
+  if (!known || id < 0 || id >= PROTOCOL_NAMED_BARRIERS) return value_fresh(machine);
+  return answer(insn, &cta_state(strand->warp->cta)->named[id]);
+}
+
 MachineStep event_bar_red(Machine *machine, Strand *strand, const IrInsn *insn) {
   MachineStep step = barrier_event(machine, strand, insn, true);
   const IrOperand *dst = ir_arg(insn, IR_ROLE_dst);
   if (step == MACHINE_NEXT && dst)
-    machine_write(machine, strand, dst, value_fresh(machine), strand->active);
+    machine_write(machine, strand, dst, red_result(machine, strand, insn), strand->active);
   return step;
 }
 

@@ -147,6 +147,13 @@ struct Mbar {
 
 /* ---- other state ---- */
 
+/* What the threads of one generation of bar.red have voted. */
+typedef struct BarrierVotes {
+  int64_t yes, no, unknown;
+  uint64_t name; /* of the unknown value that all of them vote, when `one_name` */
+  bool one_name;
+} BarrierVotes;
+
 typedef struct NamedBarrier {
   bool used;
   int64_t arrived;  /* threads */
@@ -162,6 +169,8 @@ typedef struct NamedBarrier {
   const IrInsn *first; /* first arrival of this generation */
   const IrInsn *last_sync;
   int first_warp;
+  BarrierVotes votes, last_votes; /* of this generation, of the one before */
+  uint64_t last_answer;           /* names what the vote before came to, where that is unknown */
 } NamedBarrier;
 
 typedef struct TmemCell { /* one column of one quadrant (32 lanes) */

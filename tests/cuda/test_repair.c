@@ -1,10 +1,12 @@
 /* What nvcc takes and clang does not, seen through the parsed unit: asm statements with their text,
  * operands and the place of each byte of the template. */
 #include <glib.h>
+#include <glib/gstdio.h>
 
 #include "load.h"
 
 #include "cuda/alignment.h"
+#include "cuda/includes.h"
 #include "cuda/parse.h"
 #include "cuda/unit.h"
 
@@ -173,6 +175,40 @@ START_TEST(template_member_of_dependent_object) {
 }
 END_TEST
 
+/* A header is patched before it is parsed; one without anything to patch is left alone. */
+START_TEST(headers_are_patched_ahead) {
+  g_autofree char *folder = g_dir_make_tmp("kcheck-includes-XXXXXX", NULL);
+  ck_assert_ptr_nonnull(folder);
+  g_autofree char *bad = g_build_filename(folder, "bad.h", NULL);
+  g_autofree char *good = g_build_filename(folder, "good.h", NULL);
+  g_autofree char *flag = g_strconcat("-I", folder, NULL);
+  const char *comma =
+      "__device__ void f(int a, long b) { asm(\"x %0 %1;\" :: \"r\"(a) \"l\"(b)); }\n"
+      "__device__ int t() { int v; asm(\"mov.u32 %0, %clock;\" : \"=r\"(v)); return v; }\n"
+      "// asm(\"%never\" : \"=r\"(v));\n";
+  const char *plain =
+      "#pragma once\n#include <bad.h>\n#include <cute/tensor.hpp>\n"
+      "__device__ void g(int a) { asm(\"y %0;\" :: \"r\"(a)); asm(\"mov %r1, %r2;\"); }\n";
+  ck_assert(g_file_set_contents(bad, comma, -1, NULL) &&
+            g_file_set_contents(good, plain, -1, NULL));
+  const char *text = " #  include \"good.h\"\nint x;\n", *flags[] = {flag, NULL};
+  EditSet edits = {.arena = kc_arena_new()};
+  edit_file(&edits, "kernel.cu", text, strlen(text));
+  ck_assert(includes_read(&edits, "kernel.cu", flags).toolkit_library);
+  ck_assert_int_eq(edits.files.count, 2);
+  const EditedFile *patched = edit_find(&edits, bad);
+  ck_assert_ptr_nonnull(patched);
+  ck_assert_int_eq(patched->patches.count, 2);
+  ck_assert_ptr_nonnull(strstr(patched->text, "\"r\"(a), \"l\"(b)"));
+  ck_assert_ptr_nonnull(strstr(patched->text, "%0, %%clock;"));
+  ck_assert_ptr_nonnull(strstr(patched->text, "\"%never\""));
+  kc_arena_free(edits.arena);
+  g_remove(bad);
+  g_remove(good);
+  g_rmdir(folder);
+}
+END_TEST
+
 typedef struct FindVariable {
   Parsed *p;
   const char *name;
@@ -247,6 +283,7 @@ Suite *test_suite(void) {
   tcase_add_test(t, asm_in_a_macro);
   tcase_add_test(t, keywords_that_nvcc_does_without);
   tcase_add_test(t, template_member_of_dependent_object);
+  tcase_add_test(t, headers_are_patched_ahead);
   tcase_add_test(t, alignment_of_shared_variables);
   tcase_add_test(t, edits_map_back);
   suite_add_tcase(suite, t);
