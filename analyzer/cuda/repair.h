@@ -11,8 +11,9 @@
  * file was parsed with. Returns how many patches were added; 0: nothing left to repair. */
 int repair_errors(const Clang *clang, CXTranslationUnit tu, EditSet *edits);
 
-/* Patches the asm statements of a header that clang would refuse, before it is parsed. `text` may go
- * away afterwards. Returns how many patches the header got; none when it has an entry already. */
+/* Patches the asm statements of a header that clang would refuse, before it is parsed. `text` may
+ * go away afterwards. Returns how many patches the header got; none when it has an entry already.
+ */
 int repair_ahead(EditSet *edits, const char *path, const char *text, size_t length);
 
 #endif

@@ -308,13 +308,15 @@ static void check_tile(Machine *machine, const Strand *strand, const IrInsn *ins
     return;
   }
   int swizzle = map ? map->swizzle : 0;
-  if (swizzle < 1 || swizzle > 3 || offset % swizzle_align[swizzle] == 0) return;
-  IrViolation *v =
-      machine_violation(machine, MACHINE_CHECK_ALWAYS, insn, "tma-swizzle-base-misaligned",
-                        "%s is filled with %d-byte swizzle but lies %u bytes past a multiple of %u",
-                        protocol_place(machine, strand, rank, offset), 16 << swizzle,
-                        offset % swizzle_align[swizzle], swizzle_align[swizzle]);
-  if (v) ir_violation_fact(machine->violations, v, "align", "%u", swizzle_align[swizzle]);
+  if (swizzle < 1 || swizzle > 3) return;
+  /* gather4 brings four of the eight rows of the pattern, which goes by the address */
+  unsigned align = swizzle_align[swizzle] >> ((insn->flags & IR_FLAG(gather4)) != 0);
+  if (offset % align == 0) return;
+  IrViolation *v = machine_violation(
+      machine, MACHINE_CHECK_ALWAYS, insn, "tma-swizzle-base-misaligned",
+      "%s is filled with %d-byte swizzle but lies %u bytes past a multiple of %u",
+      protocol_place(machine, strand, rank, offset), 16 << swizzle, offset % align, align);
+  if (v) ir_violation_fact(machine->violations, v, "align", "%u", align);
 }
 
 static void remember_use(Machine *machine, uint64_t map, Access *access) {
