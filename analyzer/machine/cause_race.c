@@ -5,7 +5,6 @@
 #include "machine/bulk.h"
 #include "machine/slice.h"
 #include "machine/symptom.h"
-#include "machine/tmem.h"
 #include "machine/wgmma.h"
 #include "machine/witness.h"
 
@@ -311,36 +310,6 @@ static bool released_early(Machine *machine, const Symptom *s, const Mbar *empty
   return v != NULL;
 }
 
-/* The barrier that should tell that the product is done is arrived on by its thread itself, and by
- * no commit. */
-static bool released_by_hand(const Access *mma, const Mbar *bar) {
-  bool plain = false;
-  for (int i = 0; bar && i < bar->arrivers.count; i++) {
-    const MbarArrival *a = &bar->arrivers.items[i];
-    if (a->insn->event == IR_EV_tcgen05_commit) return false;
-    plain = plain || (a->warp == mma->warp && a->insn->event == IR_EV_mbarrier_arrive &&
-                      !(a->insn->flags & IR_FLAG(expect_tx)));
-  }
-  return plain;
-}
-
-static bool commit_missing(Machine *machine, const Access *mma, const Symptom *s) {
-  if (mma->actor != ACTOR_TCGEN05_MMA && mma->actor != ACTOR_TCGEN05_CP) return false;
-  const WarpState *ws = warp_state(machine->warps[mma->warp]);
-  int lane = first_lane(mma->lanes);
-  /* A commit that tracks it, and that the other side waits for. */
-  if (mma->time < ws->tcgen05_queue[lane] &&
-      !(s->uncommitted && released_by_hand(mma, s->issuer.bar)))
-    return false;
-  IrViolation *v = blame(
-      machine, BLAME("tcgen05-commit-missing", MACHINE_CHECK_RACE, mma->insn, s->issuer.bar, -1, 0),
-      "no tcgen05.commit of the issuing thread tracks this %s, and what it "
-      "uses is %s: a plain arrive or barrier does not wait for it",
-      witness_actor(mma), s->now->write ? "overwritten" : "read");
-  relate(machine, v, s->now, witness_access(machine, s->now));
-  return v != NULL;
-}
-
 /* Both CTAs multicast the same tile to each other. */
 static bool multicast_twice(Machine *machine, const Symptom *s) {
   const Access *a = s->before, *b = s->now;
@@ -358,10 +327,54 @@ static bool multicast_twice(Machine *machine, const Symptom *s) {
   return v != NULL;
 }
 
+static bool arrives(const Mbar *bar, uint32_t warp) {
+  for (int i = 0; i < bar->arrivers.count; i++)
+    if (bar->arrivers.items[i].warp == warp) return true;
+  return false;
+}
+
+/* A warp that waits for the copies into a slot and arrives nowhere when it has read it; -1: none.
+ */
+static int silent_reader(const Machine *machine, const Mbar *full, const Mbar *empty, int rank) {
+  for (int w = 0; w < machine->nwarps; w++)
+    if (machine->warps[w]->cta->rank == rank && full->views[w] && full->views[w]->waits &&
+        !arrives(empty, (uint32_t)w))
+      return w;
+  return -1;
+}
+
+/* The refill waits for a barrier that some readers arrive on, others not, nor does anybody in their
+ * name. */
+static bool released_by_others(Machine *machine, const Symptom *s, const Mbar *empty) {
+  const Access *reader = s->before;
+  const MbarArrival *arrival = NULL;
+  if (reader->actor != ACTOR_THREAD || reader->write || !empty->init || !s->now->barrier)
+    return false;
+  int rank = machine->warps[reader->warp]->cta->rank;
+  for (int i = 0; i < empty->arrivers.count; i++) {
+    const MbarArrival *a = &empty->arrivers.items[i];
+    if (a->warp == UINT32_MAX || a->warp == s->now->warp) return false;
+    if (machine->warps[a->warp]->cta->rank == rank) arrival = a;
+  }
+  int silent = silent_reader(machine, s->now->barrier, empty, rank);
+  if (!arrival || silent < 0 || (uint32_t)silent == s->now->warp) return false;
+  IrViolation *v = blame(
+      machine, BLAME("pipeline-stage-race", MACHINE_CHECK_RACE, s->now->insn, empty, s->offset, 0),
+      "%s is refilled while %s may still read it: it does not arrive on %s, and nothing orders its "
+      "reads before the arrive of %s",
+      place_of(machine, s), witness_warp(machine, (uint32_t)silent),
+      mbarrier_name(machine, empty, empty->rank), witness_warp(machine, arrival->warp));
+  if (!v) return false;
+  ir_violation_related(machine->violations, v, arrival->insn->where, "released here");
+  relate(machine, v, reader, witness_access(machine, reader));
+  witness_race(machine, v, reader, s->now, "nobody released it for this reader");
+  return true;
+}
+
 static bool refill(Machine *machine, const Symptom *s) {
   const Mbar *empty = s->issuer.bar;
   if (multicast_twice(machine, s)) return true;
-  if (commit_missing(machine, s->before, s)) return true;
+  if (cause_commit_missing(machine, s->before, s)) return true;
   if (s->before->actor == ACTOR_TMA_LOAD && missing_expect(machine, s->before)) return true;
   if (!empty) return false;
   const char *consequence =
@@ -371,6 +384,7 @@ static bool refill(Machine *machine, const Symptom *s) {
   if (cause_wrong_parity(machine, &s->issuer, consequence, s->before, s->now, s->offset))
     return true;
   if (cause_too_many_arrivers(machine, empty, s->before, s->offset)) return true;
+  if (released_by_others(machine, s, empty)) return true;
   return released_early(machine, s, empty);
 }
 
@@ -623,80 +637,5 @@ bool cause_explain_race(Machine *machine, const Symptom *s, bool generic) {
     if (response_overwritten(s)) return false;
     return shared_barrier(machine, s);
   }
-  return commit_missing(machine, before, s);
-}
-
-/* ---- tensor memory ---- */
-
-/* Whether the warp of `to` waits on a barrier that the warp of `from` arrives on. */
-static bool handed_over(const Machine *machine, const Access *from, const Access *to) {
-  const Protocol *p = protocol_of(machine);
-  for (int i = 0; i < p->mbars.count; i++) {
-    const Mbar *bar = p->mbars.items[i];
-    const MbarView *view = bar->views[to->warp];
-    if (!view || (!view->waits && !view->failed)) continue;
-    for (int j = 0; j < bar->arrivers.count; j++)
-      if (bar->arrivers.items[j].warp == from->warp) return true;
-  }
-  return false;
-}
-
-bool cause_explain_tmem(Machine *machine, const Symptom *s, bool generic) {
-  const Access *before = s->before, *now = s->now;
-  IrViolation *v = NULL;
-  const char *actor = witness_actor(before);
-  bool released = before->actor != ACTOR_TCGEN05_LD || now->actor != ACTOR_TCGEN05_MMA ||
-                  before->warp == now->warp || s->missing != TMEM_NO_ORDER ||
-                  handed_over(machine, before, now);
-  if (generic || !released) {
-    v = blame(machine,
-              BLAME("tcgen05-tmem-race", MACHINE_CHECK_RACE, now->insn, s->issuer.bar, -1,
-                    released ? 2 : 0),
-              "%s of column %u is not ordered after the %s by %s at %s", witness_actor(now),
-              s->offset, actor, witness_warp(machine, before->warp),
-              machine_line(machine, before->insn));
-  } else if (s->missing == TMEM_NO_WAIT) {
-    v = blame(
-        machine, BLAME("tcgen05-wait-ld-st-missing", MACHINE_CHECK_RACE, before->insn, NULL, -1, 0),
-        "no tcgen05.wait::%s follows this %s before column %u is %s by the %s at %s",
-        before->actor == ACTOR_TCGEN05_ST ? "st" : "ld", actor, s->offset,
-        now->write ? "overwritten" : "read", witness_actor(now), machine_line(machine, now->insn));
-    if (v) tmem_say_consumed(v, before, (uint32_t)s->value);
-  } else if (s->missing == TMEM_NO_BEFORE_FENCE || s->missing == TMEM_NO_AFTER_FENCE) {
-    bool after = s->missing == TMEM_NO_AFTER_FENCE;
-    /* The ISA asks for the fences; CUTLASS runs without any, so they are advice on a card. */
-    v = blame(machine,
-              BLAME("tcgen05-thread-sync-fence", MACHINE_CHECK_RACE,
-                    after ? now->insn : before->insn, NULL, -1, 0),
-              after ? "the %s of column %u follows the barrier that orders it after the %s at %s "
-                      "without tcgen05.fence::after_thread_sync"
-                    : "this %s of column %u is handed to another thread (the %s at %s) without "
-                      "tcgen05.fence::before_thread_sync",
-              after ? witness_actor(now) : actor, s->offset, after ? actor : witness_actor(now),
-              machine_line(machine, after ? before->insn : now->insn));
-    if (v) v->confidence = IR_INFERRED;
-  } else if (commit_missing(machine, before, s)) {
-    return true;
-  } else {
-    return cause_wrong_parity(machine, &s->issuer,
-                              kc_printf(machine->session->arena,
-                                        "and tensor-memory column %u is used too early", s->offset),
-                              before, now, -1);
-  }
-  relate(machine, v,
-         s->missing == TMEM_NO_BEFORE_FENCE || s->missing == TMEM_NO_WAIT ? now : before,
-         "the other side");
-  witness_race(machine, v, before, now, "not ordered for tensor memory");
-  return v != NULL;
-}
-
-/* By the letter of the memory model only: nobody has seen it go wrong, and libraries do without. So
- * it takes no part in the search for causes. */
-void cause_unfenced_refill(Machine *machine, const Access *copy, const Access *read) {
-  IrViolation *v = machine_violation(
-      machine, MACHINE_CHECK_RACE, copy->insn, "tma-war-no-proxy-fence",
-      "the copy refills through the async proxy what warp %d has read with ordinary loads, and no "
-      "fence.proxy.async lies in between",
-      machine->warps[read->warp]->id);
-  if (v) ir_violation_related(machine->violations, v, read->insn->where, "read here");
+  return cause_commit_missing(machine, before, s);
 }

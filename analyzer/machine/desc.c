@@ -125,6 +125,24 @@ static void check_room(Machine *machine, Strand *strand, const DescRead *read,
   ir_violation_fact(machine->violations, v, "leading", "%u", desc->leading);
 }
 
+/* Swizzled rows repeat in atoms of eight. A tile that begins at another row of one needs a base
+ * offset (PTX ISA 9.7.15.5.1.2.2). Where its object begins is another matter. */
+static void check_atom(Machine *machine, const DescRead *read, const Descriptor *desc,
+                       const DescTile *tile) {
+  uint64_t within;
+  if (!desc->swizzle || desc->base_offset || tile->transposed || tile->element_bits < 4) return;
+  if (machine_shared_object(machine, desc->start, &within) < 0) return;
+  unsigned row = (unsigned)(within % (8 * (unsigned)desc->swizzle)) / (unsigned)desc->swizzle;
+  if (row == 0) return;
+  IrViolation *v = machine_violation(
+      machine, MACHINE_CHECK_ALWAYS, read->insn,
+      kind_of(read, "wgmma-descriptor", "tcgen05-smem-descriptor"),
+      "operand %c begins at row %u of a %d-byte swizzle atom, and its base offset is 0: tiles of "
+      "this swizzle begin at multiples of %d bytes",
+      read->operand, row, desc->swizzle, 8 * desc->swizzle);
+  if (v) ir_violation_fact(machine->violations, v, "row", "%u", row);
+}
+
 static void remember(Machine *machine, int rank, uint32_t start, uint32_t end) {
   Protocol *p = protocol_of(machine);
   for (int i = 0; i < p->operands.count; i++) {
@@ -140,7 +158,10 @@ static void remember(Machine *machine, int rank, uint32_t start, uint32_t end) {
 void desc_read(Machine *machine, Strand *strand, const DescRead *read, const Descriptor *desc,
                const DescTile *tile, const Access *access) {
   uint32_t extent = desc_extent(desc, tile);
-  if (!read->made_up) check_room(machine, strand, read, desc, tile, extent);
+  if (!read->made_up) {
+    check_room(machine, strand, read, desc, tile, extent);
+    check_atom(machine, read, desc, tile);
+  }
   if (!read->made_up && !tile->transposed && extent && extent <= 65536)
     remember(machine, read->rank, desc->start, desc->start + extent);
   const char *name = NULL;

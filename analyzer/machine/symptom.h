@@ -103,4 +103,7 @@ bool code_is_arrive_on(const IrInsn *insn, const void *barrier_name);
 /* What the lanes know of their waits on `bar`. */
 WaitContext cause_context(const Mbar *bar, int warp, uint32_t lanes);
 
+/* cause_tmem.c: no commit of the issuing thread tracks the product `mma`; reports it. */
+bool cause_commit_missing(Machine *machine, const Access *mma, const Symptom *s);
+
 #endif
