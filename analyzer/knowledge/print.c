@@ -63,7 +63,7 @@ static void print_text(const char *text, GString *out) {
       table_append(out, line, rows);
       line += rows - 1;
     } else if (as_is)
-      g_string_append_printf(out, "%s%s\n", code ? "    " : "", *line);
+      g_string_append_printf(out, "%s%s\n", code && **line ? "    " : "", *line);
     else
       g_string_append_printf(paragraph, "%s%s", paragraph->len ? " " : "", *line);
   }
@@ -104,10 +104,11 @@ static void print_caveats(const Page *page, GString *out) {
   for (guint i = 0; i < page->caveats->len; i++) {
     const PageCaveat *c = page->caveats->pdata[i];
     g_autofree char *checks = g_strjoinv(", ", (char **)c->rules);
-    g_autofree char *line = c->not_checkable
-                                ? g_strdup_printf("%s (not checked: %s)", c->text, c->not_checkable)
-                                : g_strdup_printf("%s (%s)", c->text, checks);
-    fill_append(out, line, "- ", "  ");
+    g_autofree char *who = c->not_checkable ? g_strconcat("not checked: ", c->not_checkable, NULL)
+                                            : g_strconcat("checked by ", checks, NULL);
+    g_autofree char *line = g_strdup_printf("%s [%s]", who, c->evidence);
+    fill_append(out, c->text, "- ", "  ");
+    fill_append(out, line, "    ", "    ");
   }
 }
 

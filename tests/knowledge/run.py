@@ -5,8 +5,9 @@ knowledge/pages/README.md says how both are marked.
 usage: run.py [--kcheck BINARY] [--no-nvcc] [--all] [--jobs N] [PAGE...]
 
 A block is compiled with nvcc where there is one, and checked with kcheck: a right one must come out
-clean, a wrong one with every rule that its fence names and no other. A page that is not about
-working habits bears at least three tags of evidence, and no bracket that is none. The last line is
+clean, a wrong one with findings of the rules that its fence names and of no other. A page that is not about
+working habits bears at least three tags of evidence, and no bracket that is none; pages and sections
+that the text names exist. Pages with mistakes in their front matter must not load. The last line is
 "N passed, N failed".
 """
 import argparse
@@ -27,6 +28,7 @@ EVIDENCE = ("isa ", "ptxas", "nvcc", "h200", "header ", "driver api", "guide", "
             "arithmetic", "inferred")
 LEAST_EVIDENCE = 3
 BRACKET = re.compile(r"(?<!\w)\[([a-z][^\[\]\n]*)\](?!\()")  # not an index, nor a shape or an interval
+NAMED = re.compile(r"\b((?:hw|technique|pattern|kernel|skill|lang|migration)-[a-z0-9]+(?:-[a-z0-9]+)*)(?:#([a-z0-9-]+))?")
 FENCE = re.compile(r"^```cuda +(?P<info>.*)$")
 
 
@@ -63,11 +65,30 @@ def blocks_of(path):
     return found
 
 
-def unfounded(path):
-    """None, or what is wrong with the evidence of a page."""
+def prose_of(path):
+    """What stands outside of code."""
     with open(path, encoding="utf-8") as file:
         body = file.read().split("\n---\n", 1)[1]
-    prose = re.sub(r"`[^`\n]*`", "", re.sub(r"^```.*?^```", "", body, flags=re.M | re.S))
+    return re.sub(r"`[^`\n]*`", "", re.sub(r"^```.*?^```", "", body, flags=re.M | re.S))
+
+
+def anchors_of(path):
+    titles = re.findall(r"^#+ (.*)$", prose_of(path), flags=re.M)
+    return {re.sub(r"[^a-z0-9 -]", "", t.lower()).replace(" ", "-") for t in titles}
+
+
+def dead_links(path, pages):
+    """None, or the pages and sections that the text names and that are not there."""
+    dead = []
+    for page, anchor in NAMED.findall(prose_of(path)):
+        if page not in pages or (anchor and anchor not in anchors_of(pages[page])):
+            dead.append(page + ("#" + anchor if anchor else ""))
+    return "names what is not there: " + ", ".join(dead) if dead else None
+
+
+def unfounded(path):
+    """None, or what is wrong with the evidence of a page."""
+    prose = prose_of(path)
     tags = BRACKET.findall(prose)
     strange = [t for t in tags if not t.startswith(EVIDENCE)]
     if strange:
@@ -75,6 +96,37 @@ def unfounded(path):
     habits = os.path.basename(os.path.dirname(path)) == "skill" and not os.path.basename(path).startswith("skill-wgmma")
     if len(tags) < LEAST_EVIDENCE and not habits:
         return "only %d statements say what they rest on" % len(tags)
+    return None
+
+
+# What is written into hw-tma's front matter instead of what stands there, and what kcheck says.
+MISTAKES = [
+    ("tags: [tma,", "tags: [tmaa,", "tag 'tmaa' is not in knowledge/vocabulary.yaml"),
+    (', evidence: "measured: NVIDIA H200, CUDA 13.0"}', "}", "lacks 'evidence'"),
+    ("rule: tma-size-multiple-16, ", "", "needs a rule, or the reason why none can check it"),
+    ("type: hardware", "type: technique", "belongs into knowledge/pages/technique/hw-tma.md"),
+    ("reproducibility:", "reproducible:", "reproducible"),
+    ("---\nid: hw-tma", "id: hw-tma", "starts with front matter"),
+]
+
+
+def loaded_all_the_same(kcheck, before, after, expected):
+    """None when kcheck refuses a copy of the pages with that mistake, naming it."""
+    with tempfile.TemporaryDirectory() as folder:
+        for name in ("rules", "fixtures"):
+            os.symlink(os.path.join(ROOT, name), os.path.join(folder, name))
+        shutil.copytree(os.path.join(ROOT, "knowledge"), os.path.join(folder, "knowledge"))
+        path = os.path.join(folder, "knowledge", "pages", "hardware", "hw-tma.md")
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+        if before not in text:
+            return "the page has no %r" % before
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text.replace(before, after, 1))
+        result = subprocess.run([kcheck, "page", "--list"], capture_output=True, text=True, timeout=LIMIT_S,
+                                env=dict(os.environ, KCHECK_DATA=folder, NO_COLOR="1"))
+        if result.returncode != 2 or expected not in result.stderr or "hw-tma.md" not in result.stderr:
+            return "exit %d: %s" % (result.returncode, result.stderr[:300])
     return None
 
 
@@ -101,10 +153,9 @@ def checked(block, source, kcheck):
     except (ValueError, KeyError):
         return "kcheck: exit %d: %s" % (result.returncode, (result.stderr or result.stdout)[:400])
     found = sorted((f["rule"], f["severity"]) for f in findings)
-    missing = [r for r in block.wrong if r not in [rule for rule, _ in found]]
     extra = [f for f in found if f[0] not in block.wrong]
-    if missing or extra:
-        return "kcheck: missing %s, extra %s" % (missing, extra)
+    if extra or (block.wrong and not found):
+        return "kcheck: found %s, not %s" % (found, ", ".join(block.wrong) or "nothing")
     if not block.wrong and summary["kernels_partial"] + summary["kernels_skipped"] > 0:
         return "kcheck: not all was checked: %s" % json.dumps(document["files"])[:400]
     return None
@@ -142,17 +193,24 @@ def main():
     blocks = [b for p in paths for b in blocks_of(p) if not options.pages or b.page in options.pages]
     paths = [p for p in paths if not options.pages or os.path.basename(p)[:-3] in options.pages]
     failed = 0
+    every = {os.path.basename(p)[:-3]: p for p in glob.glob(os.path.join(ROOT, "knowledge", "pages", "*", "*.md"))}
     for path in paths:
-        wrong = unfounded(path)
+        wrong = unfounded(path) or dead_links(path, every)
         if wrong:
             failed += 1
             print("FAIL %s: %s" % (os.path.relpath(path, ROOT), wrong))
+    mistakes = [] if options.pages else MISTAKES
+    for before, after, expected in mistakes:
+        wrong = loaded_all_the_same(options.kcheck, before, after, expected)
+        if wrong:
+            failed += 1
+            print("FAIL %r: %s" % (after, wrong))
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         for block, wrong in zip(blocks, pool.map(lambda b: problem(b, options.kcheck, nvcc), blocks)):
             if wrong:
                 failed += 1
                 print("FAIL %s: %s" % (block.name(), wrong))
-    print("%d passed, %d failed" % (len(blocks) + len(paths) - failed, failed))
+    print("%d passed, %d failed" % (len(blocks) + len(paths) + len(mistakes) - failed, failed))
     return 1 if failed else 0
 
 
