@@ -56,13 +56,24 @@ def digest(path):
         return hashlib.sha256(f.read()).hexdigest()
 
 
-def command(kcheck, folder, group, kernel):
+def includes(folder, group, kernel, cache):
+    """Include folders: of the package, then of the packages that it needs; None and why not."""
+    folders = [os.path.join(folder, i) for i in kernel.get('include', group.get('include', []))]
+    for need in group.get('needs', []):
+        other, why = fetch(need['package'], need['version'], cache)
+        if not other:
+            return None, '%s %s: %s' % (need['package'], need['version'], why)
+        folders += [os.path.join(other, i) for i in need['include']]
+    return folders, None
+
+
+def command(kcheck, folder, folders, kernel):
     source = os.path.join(UPSTREAM, kernel['harness']) if 'harness' in kernel else os.path.join(folder, kernel['file'])
     words = [kcheck, source, '--arch', kernel['arch'], '--format', 'json', '--timeout', str(LIMIT_S - 10)]
     if 'std' in kernel:
         words += ['-std', kernel['std']]
-    for include in kernel.get('include', group.get('include', [])):
-        words += ['-I', os.path.join(folder, include)]
+    for include in folders:
+        words += ['-I', include]
     return words + kernel.get('flags', [])
 
 
@@ -70,7 +81,7 @@ def place(finding):
     return '%s:%d' % (os.path.basename(finding['path']), finding['line'])
 
 
-def check(kcheck, folder, group, kernel):
+def check(kcheck, folder, folders, kernel):
     """'' when all is as pinned, else what is not."""
     pinned = os.path.join(folder, kernel['file'])
     if not os.path.exists(pinned):
@@ -78,7 +89,7 @@ def check(kcheck, folder, group, kernel):
     if digest(pinned) != kernel['sha256']:
         return 'SHA-256 is %s' % digest(pinned)
     try:
-        done = subprocess.run(command(kcheck, folder, group, kernel), capture_output=True, text=True, timeout=LIMIT_S)
+        done = subprocess.run(command(kcheck, folder, folders, kernel), capture_output=True, text=True, timeout=LIMIT_S)
         report = json.loads(done.stdout)
     except subprocess.TimeoutExpired:
         return 'no end within %d s' % LIMIT_S
@@ -128,8 +139,13 @@ def main():
             skipped += len(kernels)
             continue
         for kernel in kernels:
+            folders, why = includes(folder, group, kernel, options.cache)
+            if folders is None:
+                print('skip: %s' % why)
+                skipped += 1
+                continue
             start = time.time()
-            problem = check(os.path.abspath(options.kcheck), folder, group, kernel)
+            problem = check(os.path.abspath(options.kcheck), folder, folders, kernel)
             name = kernel.get('harness', kernel['file'])
             print('%s %-60s %5.1f s%s' % ('FAIL' if problem else 'pass', name[-60:], time.time() - start,
                                          '  ' + problem if problem else ''), flush=True)
