@@ -252,6 +252,7 @@ typedef struct WarpState {
   struct TloadState *tload;    /* NULL: no tcgen05.ld so far */
   KC_VEC(Access *) tcgen05_ld; /* not waited for */
   KC_VEC(Access *) tcgen05_st;
+  uint32_t tcgen05_waited;         /* the time at the last tcgen05.wait; 0: none */
   const IrInsn *tcgen05_issue[32]; /* last mma or cp of each lane that was not committed */
   TcLastMma last_mma;
   /* cluster barrier */

@@ -530,6 +530,7 @@ MachineStep event_tcgen05_wait_ld(Machine *machine, Strand *strand, const IrInsn
   for (int i = 0; i < ws->tcgen05_ld.count; i++)
     ws->tcgen05_ld.items[i]->time = ws->lanes.now;
   ws->tcgen05_ld.count = 0;
+  ws->tcgen05_waited = ws->lanes.now;
   tload_waited(strand);
   return MACHINE_NEXT;
 }
@@ -542,6 +543,7 @@ MachineStep event_tcgen05_wait_st(Machine *machine, Strand *strand, const IrInsn
   for (int i = 0; i < ws->tcgen05_st.count; i++)
     ws->tcgen05_st.items[i]->time = ws->lanes.now;
   ws->tcgen05_st.count = 0;
+  ws->tcgen05_waited = ws->lanes.now;
   return MACHINE_NEXT;
 }
 
@@ -549,8 +551,12 @@ MachineStep event_tcgen05_fence_before(Machine *machine, Strand *strand, const I
   (void)insn;
   Protocol *p = protocol_of(machine);
   WarpState *ws = warp_state(strand->warp);
-  lanes_raise(&p->clocks, &ws->lanes, strand->active,
-              p->before_agent + (uint32_t)strand->warp->index, strand->active, ws->lanes.now);
+  uint32_t agent = p->before_agent + (uint32_t)strand->warp->index;
+  lanes_raise(&p->clocks, &ws->lanes, strand->active, agent, strand->active, ws->lanes.now);
+  /* tcgen05.ld, .st and their waits are the whole warp's: a thread that is elected behind the wait
+   * fences them for all */
+  if (ws->tcgen05_waited)
+    lanes_raise(&p->clocks, &ws->lanes, strand->active, agent, ~strand->active, ws->tcgen05_waited);
   ws->lanes.now++;
   return MACHINE_NEXT;
 }
