@@ -137,6 +137,7 @@ Job *job_from_request(const char *request, gsize length) {
   job->strict = json_is_true(json_object_get(json, "strict"));
   job->default_arch = json_is_true(json_object_get(json, "default_arch"));
   job->timeout_us = json_integer_value(json_object_get(json, "timeout_us"));
+  job->started_us = g_get_monotonic_time();
   job->memory = (size_t)json_integer_value(json_object_get(json, "memory"));
   settings_from_json(&job->settings, json_object_get(json, "settings"));
   size_t i;

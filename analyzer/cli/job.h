@@ -30,6 +30,7 @@ typedef struct Job {
   char *extra;        /* the command's own argument ("41" of repro FILE:LINE), or NULL */
   bool strict;
   int64_t timeout_us; /* wall time of the worker */
+  int64_t started_us; /* monotonic time at which the worker got the job */
   size_t memory;      /* bytes */
 } Job;
 

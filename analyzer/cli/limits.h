@@ -21,8 +21,11 @@
 /* Stack of the thread that reads a file: libclang's visitor and the lowering recurse. */
 #define LIMIT_STACK ((size_t)256 << 20)
 
-/* Share of the wall time that running the kernels of one file on the machine may take. */
-#define LIMIT_MACHINE_US INT64_C(30000000)
-#define LIMIT_KERNEL_US INT64_C(5000000)
+/* Processor time that running the kernels of one file on the machine may take: this part of the
+ * wall time of the worker (5 s of 60 s), and never so much that no time is left to report. A kernel
+ * gets half of what is left, the last one all of it, and none less than the minimum. */
+#define LIMIT_MACHINE_PART 12
+#define LIMIT_REPORT_US INT64_C(3000000)
+#define LIMIT_KERNEL_LEAST_US INT64_C(100000)
 
 #endif

@@ -188,11 +188,17 @@ static bool select_kernels(Run *run) {
   return true;
 }
 
-/* The time that is left for one kernel when `left` kernels share what remains of the file's. */
-static int64_t kernel_time(const Run *run, int64_t deadline, int left) {
-  (void)run;
-  int64_t share = (deadline - g_get_monotonic_time()) / MAX(left, 1);
-  return CLAMP(share, LIMIT_KERNEL_US / 50, LIMIT_KERNEL_US);
+/* Processor time for the machine, all kernels together. */
+static int64_t machine_time(const Run *run) {
+  const Job *job = run->job;
+  int64_t part = job->timeout_us / LIMIT_MACHINE_PART;
+  if (!job->started_us) return part; /* no worker: nobody stops it */
+  int64_t left = job->started_us + job->timeout_us - g_get_monotonic_time() - LIMIT_REPORT_US;
+  return MIN(part, MAX(left, 0));
+}
+
+static int64_t kernel_time(int64_t left_us, int kernels_left) {
+  return MAX(kernels_left > 1 ? left_us / 2 : left_us, LIMIT_KERNEL_LEAST_US);
 }
 
 static bool launch_says_memory(const Analysis *a, const IrKernel *kernel) {
@@ -230,9 +236,12 @@ static void run_kernels(Run *run) {
   a->budgets = KC_NEW_ARRAY(a->arena, BudgetKernel, count + 1);
   for (int k = 0; k < count; k++)
     left += a->selected[k];
-  int64_t deadline = g_get_monotonic_time() + LIMIT_MACHINE_US;
-  for (int k = 0; k < count; k++)
-    if (a->selected[k]) run_kernel(run, k, kernel_time(run, deadline, left--));
+  int64_t time_us = machine_time(run);
+  for (int k = 0; k < count; k++) {
+    if (!a->selected[k]) continue;
+    run_kernel(run, k, kernel_time(time_us, left--));
+    if (a->machines[k]) time_us -= MIN(a->machines[k]->time_us, time_us);
+  }
 }
 
 bool pipeline_kernel_complete(const Analysis *a, int k) {

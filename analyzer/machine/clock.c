@@ -68,6 +68,15 @@ static uint32_t entry_time(const Clocks *clocks, ClockEntry e, int lane) {
   return e.lo ? block(clocks, e.lo)->times[lane] : 0;
 }
 
+static void entry_times(const Clocks *clocks, ClockEntry e, uint32_t out[32]) {
+  if (!e.lanes && e.lo) {
+    memcpy(out, block(clocks, e.lo)->times, sizeof(ClockBlock));
+    return;
+  }
+  for (int i = 0; i < 32; i++)
+    out[i] = e.lanes >> i & 1 ? e.hi : e.lo;
+}
+
 /* The smallest representation of 32 times; `old` is kept when it already says the same. */
 static ClockEntry entry_from(Clocks *clocks, const uint32_t times[32]) {
   uint32_t lo = times[0], hi = times[0];
@@ -101,29 +110,59 @@ static bool entry_covers(ClockEntry a, ClockEntry b) {
   return b.lanes && a.hi >= b.hi && a.lo >= b.lo && (b.lanes & ~a.lanes) == 0;
 }
 
+/* The join of two entries without blocks, when it needs none either. */
+static bool join_in_place(ClockEntry a, ClockEntry b, ClockEntry *out) {
+  const uint32_t masks[4] = {a.lanes & b.lanes, a.lanes & ~b.lanes, ~a.lanes & b.lanes,
+                             ~(a.lanes | b.lanes)};
+  const uint32_t times[4] = {a.hi > b.hi ? a.hi : b.hi, a.hi > b.lo ? a.hi : b.lo,
+                             a.lo > b.hi ? a.lo : b.hi, a.lo > b.lo ? a.lo : b.lo};
+  uint32_t hi = 0, lo = UINT32_MAX, lanes = 0;
+  for (int i = 0; i < 4; i++) {
+    if (!masks[i]) continue;
+    if (times[i] > hi) hi = times[i];
+    if (times[i] < lo) lo = times[i];
+  }
+  for (int i = 0; i < 4; i++) {
+    if (!masks[i]) continue;
+    if (times[i] == hi)
+      lanes |= masks[i];
+    else if (times[i] != lo)
+      return false;
+  }
+  *out = (ClockEntry){hi, lo, lanes};
+  return true;
+}
+
 static ClockEntry entry_join(Clocks *clocks, ClockEntry a, ClockEntry b) {
   if (entry_covers(a, b)) return a;
   if (entry_covers(b, a)) return b;
-  uint32_t times[32];
-  bool is_a = true, is_b = true;
+  ClockEntry joined;
+  if (a.lanes && b.lanes && join_in_place(a, b, &joined)) return joined;
+  uint32_t ta[32], tb[32], times[32], above_a = 0, above_b = 0;
+  entry_times(clocks, a, ta);
+  entry_times(clocks, b, tb);
   for (int i = 0; i < 32; i++) {
-    uint32_t ta = entry_time(clocks, a, i), tb = entry_time(clocks, b, i);
-    times[i] = ta > tb ? ta : tb;
-    is_a = is_a && times[i] == ta;
-    is_b = is_b && times[i] == tb;
+    times[i] = ta[i] > tb[i] ? ta[i] : tb[i];
+    above_a |= times[i] ^ ta[i];
+    above_b |= times[i] ^ tb[i];
   }
-  if (is_a) return a;
-  if (is_b) return b;
+  if (!above_a) return a;
+  if (!above_b) return b;
   return entry_from(clocks, times);
 }
 
 void clock_join(Clocks *clocks, Clock *into, const Clock *from) {
   if (!from || !from->count) return;
   reserve(clocks, into, from->count);
+  /* Mostly one side covers the other, seen from the bounds alone. */
   for (uint32_t i = 0; i < from->count; i++) {
-    ClockEntry b = from->entries[i], a = into->entries[i];
-    if (entry_empty(b) || (a.hi == b.hi && a.lo == b.lo && a.lanes == b.lanes)) continue;
-    into->entries[i] = entry_join(clocks, a, b);
+    const ClockEntry *b = &from->entries[i];
+    ClockEntry *a = &into->entries[i];
+    if (entry_empty(*b) || (a->lanes && a->lo >= b->hi)) continue;
+    if (b->lanes && b->lo >= a->hi)
+      *a = *b;
+    else if (a->hi != b->hi || a->lo != b->lo || a->lanes != b->lanes)
+      *a = entry_join(clocks, *a, *b);
   }
 }
 

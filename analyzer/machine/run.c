@@ -420,6 +420,28 @@ static void withhold_for_notes(MachineSession *session) {
   }
 }
 
+/* Synchronisation that no input and no schedule led to: nothing is known of it. Said of kernels
+ * that ran as a whole only; what was cut says so by itself. */
+static void name_unreached(MachineSession *session) {
+  const IrKernel *kernel = session->kernel;
+  const CoreSession *core = session->core;
+  if (!session->result->ran || !session->result->complete) return;
+  Machine naming = {.session = session, .program = session->program};
+  int count = 0;
+  const IrInsn *first = NULL;
+  for (int i = 0; i < kernel->insns.count; i++) {
+    const IrInsn *insn = &kernel->insns.items[i];
+    if (core->executed[i] || !ir_is_protocol(insn)) continue;
+    if (!first) first = insn;
+    count++;
+  }
+  if (!first) return;
+  core_not_checked(session, "no input that was tried reaches %s (%s)%s",
+                   ir_event_mnemonic((IrEvent)first->event), machine_line(&naming, first),
+                   count > 1 ? kc_printf(session->arena, " and %d instructions more", count - 1)
+                             : "");
+}
+
 static void count_asm(MachineSession *session) {
   const IrKernel *kernel = session->kernel;
   const CoreSession *core = session->core;
@@ -473,6 +495,7 @@ MachineResult *machine_run(KcArena *arena, const IrProgram *program, const IrKer
   core_shrink(session);
   core_publish(session, violations);
   protocol_report(session);
+  name_unreached(session);
   if (core->has_dynamic && core->shared_reach > core->dynamic_base)
     result->dynamic_smem_end = (int64_t)core->shared_reach - core->dynamic_base;
   count_asm(session);

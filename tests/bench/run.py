@@ -5,8 +5,11 @@ usage: run.py --kcheck BINARY [--all] [FILE...]
 
 For each file: kcheck from start to exit against a bare libclang parse of the same file with the same
 headers, and against clang-tidy's default checks on it (where clang-tidy is installed); the share of
-each stage; peak memory. Times are the best of N runs. It fails when kcheck takes more than
-LIMIT times the bare parse plus a second: a guard against accidents, not a target.
+each stage; peak memory. Times are the best of N runs. Then what the machine alone costs, by
+tests/bench/machine.c: processor time over all inputs and schedules, steps a second, memory, for the
+reference kernels and a cluster of 8 CTAs with 96 warps. It fails when kcheck takes more than LIMIT
+times the bare parse plus a second, or the machine more than its limits: guards against accidents,
+not targets. (Targets on a quiet machine: 30 ms for a GEMM, 300 ms for the large cluster.)
 """
 import argparse
 import glob
@@ -20,6 +23,7 @@ import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 RUNS, LIMIT = 3, 8
+MACHINE_LIMIT_MS, CLUSTER_LIMIT_MS, MEMORY_LIMIT_MB = 400, 3000, 200
 HEADERS = os.path.join(ROOT, "knowledge", "headers", "include")
 COMMON = ["-x", "cuda", "--cuda-device-only", "-fsyntax-only", "-w", "-std=c++17", "--cuda-gpu-arch=sm_90a",
           "-D__CUDACC_VER_MAJOR__=13", "-D__CUDACC_VER_MINOR__=0"]
@@ -107,6 +111,28 @@ def measure(kcheck, libclang, path):
     return whole, parse
 
 
+def measure_machine(kcheck, files):
+    """Passed and failed of the machine's own benchmark."""
+    bench = os.path.join(os.path.dirname(kcheck), "tests", "machine_bench")
+    if not os.path.exists(bench):
+        print("the machine alone: %s was not built" % bench)
+        return 0, 0
+    command = [bench, "--repeat", str(RUNS)]
+    for path in files:
+        with open(path) as f:
+            arch = re.search(r"sm_\d+[af]?", f.read(400))
+        command += [arch.group(0) if arch else "sm_90a", path]
+    done = subprocess.run(command, capture_output=True, text=True)
+    passed, failed = 0, int(done.returncode != 0)
+    for line in done.stdout.splitlines():
+        m = re.match(r"(\S+) .* ([\d.]+) ms \(best ([\d.]+)\) .* ([\d.]+) MB", line)
+        limit = CLUSTER_LIMIT_MS if m and m.group(1).startswith("cluster8") else MACHINE_LIMIT_MS
+        good = bool(m) and float(m.group(3)) < limit and float(m.group(4)) < MEMORY_LIMIT_MB
+        print(line + ("" if good else "  OVER THE LIMIT"))
+        passed, failed = passed + good, failed + (not good)
+    return passed, failed
+
+
 def main():
     parser = argparse.ArgumentParser(description="Measure time and memory.")
     parser.add_argument("--kcheck", required=True)
@@ -124,6 +150,9 @@ def main():
         whole, parse = measure(os.path.abspath(options.kcheck), libclang, path)
         good = whole < LIMIT * parse + 1
         passed, failed = passed + good, failed + (not good)
+    more = measure_machine(os.path.abspath(options.kcheck),
+                           files + [os.path.join(ROOT, "tests", "bench", "cluster8.cu")])
+    passed, failed = passed + more[0], failed + more[1]
     memory = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
     print("peak memory of any process: %.0f MB" % memory)
     print("%d passed, %d failed" % (passed, failed))

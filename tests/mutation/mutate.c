@@ -188,6 +188,7 @@ int main(int argc, char **argv) {
   Score score = {.by_kind = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free),
                  .equivalents = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free),
                  .shares = 1};
+  g_autoptr(GPtrArray) files = g_ptr_array_new(); /* after the options, wherever those stand */
   for (int i = 2; i < argc; i++) {
     if (strcmp(argv[i], "--share") == 0 && i + 1 < argc)
       sscanf(argv[++i], "%d/%d", &score.share, &score.shares);
@@ -195,9 +196,11 @@ int main(int argc, char **argv) {
       load_equivalents(&score, argv[++i]);
     else if (strcmp(argv[i], "--verbose") == 0)
       score.verbose = true;
-    else if (!mutate_file(&score, argv[1], argv[i]))
-      score.dirty = true;
+    else
+      g_ptr_array_add(files, argv[i]);
   }
+  for (guint i = 0; i < files->len; i++)
+    if (!mutate_file(&score, argv[1], files->pdata[i])) score.dirty = true;
   print_score(&score);
   bool too_many = score.all.equivalent * 20 > score.all.total;
   return score.dirty || too_many;
