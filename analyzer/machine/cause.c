@@ -473,7 +473,7 @@ static bool harmless(const char *kind) {
       "numerics-fp8-no-promotion", "tcgen05-alloc-permit-held", "mbarrier-parity-not-reduced",
       "tcgen05-ld-lane-partition", "pdl-read-before-wait",      "tma-tensormap-no-acquire",
       "tcgen05-dealloc-missing",   "tcgen05-alloc-columns",     "wgmma-fence-missing",
-      "tcgen05-smem-descriptor",   "tcgen05-dealloc-in-use",
+      "tcgen05-smem-descriptor",   "tcgen05-dealloc-in-use",    "tma-war-no-proxy-fence",
   };
   for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
     if (strcmp(kinds[i], kind) == 0) return true;
