@@ -38,6 +38,7 @@ int cmd_check(int argc, char **argv);
 int cmd_explain(int argc, char **argv);
 int cmd_page(int argc, char **argv);
 int cmd_protocol(int argc, char **argv);
+int cmd_repro(int argc, char **argv);
 int cmd_rules(int argc, char **argv);
 int cmd_search(int argc, char **argv);
 int cmd_protocol(int argc, char **argv);

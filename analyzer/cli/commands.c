@@ -12,6 +12,7 @@ const CliCommand cli_commands[] = {
     {"search", "WORDS", "pages and rules that speak of it", cmd_search},
     {"protocol", "FILE", "the contract of every barrier", cmd_protocol},
     {"trace", "FILE [--html F|--svg F]", "the pipeline as the machine saw it", cmd_trace},
+    {"repro", "FILE[:LINE]", "a program that shows the finding on a card", cmd_repro},
     {"budget", "FILE... [--stages [NAME=]2..8]", "shared memory, registers, TMEM, occupancy",
      cmd_budget},
     {NULL, NULL, NULL, NULL},

@@ -13,6 +13,7 @@
 #include "cli/nvcc.h"
 #include "cli/pipeline.h"
 #include "cli/render.h"
+#include "cli/render_repro.h"
 #include "cli/sweep.h"
 #include "cli/verdict.h"
 #include "report/report.h"
@@ -89,13 +90,15 @@ static bool run_target(const Job *job, const JobTarget *target, LazyRules *rules
   KcError error = {0};
   g_auto(Analysis) analysis = {0};
   bool budget = strcmp(job->command, "budget") == 0;
+  bool repro = strcmp(job->command, "repro") == 0;
   Job today = *job;
   if (budget) today.settings.stages = NULL; /* a range of them comes after the source as it is */
   bool done = pipeline_run(&analysis, &today, target, rules, tell_stage, &error);
   if (done) {
     verdict_add(file, &analysis);
-    done = budget ? sweep_budget(&analysis, job, target, rules, output, &error)
-                  : render_output(&analysis, job, output, &error);
+    done = budget  ? sweep_budget(&analysis, job, target, rules, output, &error)
+           : repro ? render_repro(&analysis, job, rules, output, &error)
+                   : render_output(&analysis, job, output, &error);
   }
   if (!done) verdict_failed(file, &error);
   take_findings(findings, analysis.findings);

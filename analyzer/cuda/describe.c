@@ -222,6 +222,9 @@ static void describe_params(CudaUnit *unit, CXCursor function, IrKernel *kernel)
 void describe_kernel(CudaUnit *unit, CXCursor function, IrKernel *kernel) {
   kernel->name = unit_name(unit, function);
   kernel->instantiation = unit_instantiation_name(unit, function);
+  const char *qualified = unit_qualified_name(unit, function);
+  size_t outside = strlen(qualified) - strlen(kernel->name);
+  if (outside > 0) kernel->scope = kc_strndup(unit->arena, qualified, outside);
   SourceRange place = unit_location(unit, unit->clang->getCursorLocation(function));
   place.end_column = place.column + (uint32_t)strlen(kernel->name);
   kernel->where = source_stack(&unit->program->sources, place, 0, kernel->name);

@@ -339,6 +339,7 @@ typedef struct IrNote {
 typedef struct IrKernel {
   const char *name;          /* "gemm" */
   const char *instantiation; /* "gemm<128, 4>", or the name */
+  const char *scope;         /* namespaces and classes around it, "ns::Class::"; NULL: none */
   bool is_host;              /* a host function, run for its launches and attributes */
   uint32_t where;            /* its name in the source */
   bool body_lost;            /* declared with a body, but none could be had: not checked */

@@ -46,7 +46,8 @@ typedef struct CoreFinding {
   bool firm;                     /* a run that made up nothing such shows it */
   bool forced;                   /* seen in a sample that left nothing to choose */
   bool small;                    /* ... or with every chosen integer at most 1 */
-  const MachineSample *shown_by; /* the run that `violation` is of */
+  const MachineSample *found_in; /* the run that showed it first */
+  const MachineSample *shown_by; /* the run that `violation` is of: the smallest that shows it */
   MachineSchedule schedule;
 } CoreFinding;
 
@@ -277,6 +278,12 @@ void core_publish(MachineSession *session, IrViolations *violations);
 bool core_is_published(const MachineSession *session, const CoreFinding *finding);
 /* Names the parameters that the run read, and what the machine chose besides. */
 void core_add_inputs(Machine *machine, IrViolation *v);
+
+/* ---- replay.c ---- */
+/* Remembers the tensor maps that the copies of a run were issued with. */
+void core_note_maps(Machine *machine);
+/* Tells the inputs of an ordinary run and of those that show the findings. */
+void core_replays(MachineSession *session, const MachineSamples *samples);
 
 /* ---- shrink.c ---- */
 /* Runs the kernel again with smaller inputs: each finding gets the witness of the smallest that

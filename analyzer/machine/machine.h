@@ -75,6 +75,28 @@ typedef struct MachineBarrierUse { /* one mbarrier array, for `kcheck protocol` 
   KC_VEC(const char *) arrive_text, wait_text, protects;
 } MachineBarrierUse;
 
+/* What one run got from outside, so that it can be done again on a card. */
+typedef struct MachineReplay {
+  const IrViolation *violation; /* that it shows best; NULL: an ordinary run of the kernel */
+  int64_t grid[3], block[3], cluster[3];
+  int64_t dynamic_smem; /* bytes; -1: not known */
+  bool block_guessed, cluster_guessed;
+  const uint8_t *param, *param_known; /* parameter space; a flag a byte */
+  uint64_t param_bytes;
+  const int64_t *pattern; /* elements of integer arrays, repeated */
+  int npattern;
+} MachineReplay;
+
+/* A tensor map that copies were issued with. */
+typedef struct MachineMapUse {
+  uint64_t address;            /* generic: of the parameter, or where a pointer parameter points */
+  const MachineTensorMap *map; /* as host code or a directive describes it; NULL: nobody does */
+  int rank;
+  int64_t bytes; /* of one copy, as it was inferred; 0: not known */
+  int64_t room;  /* bytes of the array element that it fills; 0: not known */
+  IrType scalar; /* of that array */
+} MachineMapUse;
+
 typedef struct MachineInterval { /* for `kcheck trace`: what happened when, in machine steps */
   int kind;                      /* MachineIntervalKind */
   int cta, warp;                 /* warp -1: an asynchronous agent */
@@ -102,6 +124,8 @@ typedef struct MachineResult {
   KC_VEC(MachineBarrierUse) barriers;
   KC_VEC(MachineInterval)
   intervals; /* of the sample that shows the first violation, else of the first */
+  KC_VEC(MachineReplay) replays; /* first an ordinary run, then one for each violation */
+  KC_VEC(MachineMapUse) maps;
   int asm_executed, asm_total;
   uint64_t steps; /* warp instructions, all samples and schedules */
   int64_t time_us;

@@ -301,6 +301,7 @@ typedef struct Uninitialised { /* use of a place that holds no live mbarrier */
 typedef struct MapUse { /* a tensor map that copies were issued with */
   uint64_t map;
   Access *access;
+  uint32_t offset; /* in shared memory, of the tile */
 } MapUse;
 
 typedef struct MapEdit { /* a tensor map that the kernel changed */

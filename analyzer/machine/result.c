@@ -160,6 +160,7 @@ void core_collect(Machine *machine) {
                            .violation = v,
                            .check = check,
                            .sample = sample->rank,
+                           .found_in = sample,
                            .shown_by = sample,
                            .schedule = machine->schedule,
                            .degenerate = true,
@@ -170,7 +171,7 @@ void core_collect(Machine *machine) {
     } else if (f->degenerate && !sample->degenerate) {
       /* An ordinary size tells more than a degenerate one. */
       f->violation = v;
-      f->shown_by = sample;
+      f->found_in = f->shown_by = sample;
       f->schedule = machine->schedule;
       core_add_inputs(machine, v);
     }

@@ -169,6 +169,7 @@ static void run_to_the_end(Machine *machine) {
   protocol_init(machine);
   core_schedule(machine);
   protocol_finish(machine);
+  core_note_maps(machine);
 }
 
 void core_machine_run(Machine *machine) {
@@ -494,6 +495,7 @@ MachineResult *machine_run(KcArena *arena, const IrProgram *program, const IrKer
   if (samples->list.count > 0) run_samples(session, samples);
   core_shrink(session);
   core_publish(session, violations);
+  core_replays(session, samples);
   protocol_report(session);
   name_unreached(session);
   if (core->has_dynamic && core->shared_reach > core->dynamic_base)

@@ -319,7 +319,7 @@ static void check_tile(Machine *machine, const Strand *strand, const IrInsn *ins
   if (v) ir_violation_fact(machine->violations, v, "align", "%u", align);
 }
 
-static void remember_use(Machine *machine, uint64_t map, Access *access) {
+static void remember_use(Machine *machine, uint64_t map, Access *access, uint32_t offset) {
   Protocol *p = protocol_of(machine);
   if (!map || !access) return;
   for (int i = 0; i < p->maps.count; i++)
@@ -328,7 +328,7 @@ static void remember_use(Machine *machine, uint64_t map, Access *access) {
       p->maps.items[i].access = access;
       return;
     }
-  KC_PUSH(machine->arena, p->maps, ((MapUse){map, access}));
+  KC_PUSH(machine->arena, p->maps, ((MapUse){map, access, offset}));
 }
 
 /* ---- loads ---- */
@@ -370,8 +370,8 @@ static void load_one(Machine *machine, Strand *strand, const IrInsn *insn, int l
                               .span = inferred && bytes > 0 ? (uint32_t)bytes : SPAN_UNKNOWN,
                               .mbar = there,
                               .actor = ACTOR_TMA_LOAD});
-    remember_use(machine, map_id, access);
     fragment_tile(machine, insn, rank, dst->offset, map);
+    remember_use(machine, map_id, access, dst->offset);
   }
   if (inferred)
     machine_switch_off(machine, MACHINE_CHECK_BYTES, NULL,
@@ -427,7 +427,8 @@ static MachineStep tensor_store(Machine *machine, Strand *strand, const IrInsn *
     FOR_LANES(lane, src.lanes)
     remember_use(
         machine, map_id,
-        copy_store(machine, strand, insn, (int)lane, src.rank, src.offset, (uint32_t)bytes));
+        copy_store(machine, strand, insn, (int)lane, src.rank, src.offset, (uint32_t)bytes),
+        src.offset);
   }
   return MACHINE_NEXT;
 }
