@@ -16,9 +16,9 @@
 
 namespace kcheck_repro {
 
-constexpr int LIMIT_S = 8;                    // of one launch
-constexpr int RUNS = 24;                      // that have to end alike
-constexpr size_t BUFFER_BYTES = 32u << 20;    // behind every pointer
+constexpr int LIMIT_S = 8;                 // of one launch
+constexpr int RUNS = 24;                   // that have to end alike
+constexpr size_t BUFFER_BYTES = 32u << 20; // behind every pointer
 enum Exit { SHOWN = 0, NOT_SHOWN = 1, CANNOT = 2 };
 
 // The one line that the program prints. A kernel that hangs would block an ordinary exit.
@@ -42,8 +42,8 @@ inline void need_device(int major, int minor, bool exact) {
   cudaDeviceGetAttribute(&has_major, cudaDevAttrComputeCapabilityMajor, device);
   cudaDeviceGetAttribute(&has_minor, cudaDevAttrComputeCapabilityMinor, device);
   if (has_major != major || (exact ? has_minor != minor : has_minor < minor))
-    outcome(CANNOT, "cannot: this needs compute capability %d.%d, the device has %d.%d", major, minor,
-            has_major, has_minor);
+    outcome(CANNOT, "cannot: this needs compute capability %d.%d, the device has %d.%d", major,
+            minor, has_major, has_minor);
 }
 
 // ---- memory ----
@@ -66,7 +66,8 @@ inline uint64_t mixed(uint64_t x) {
   return (x ^ x >> 29) * 0xbf58476d1ce4e5b9ull >> 32;
 }
 
-inline void *memory(const char *name, Contents contents, int width, const std::vector<int64_t> &list) {
+inline void *memory(const char *name, Contents contents, int width,
+                    const std::vector<int64_t> &list) {
   std::vector<unsigned char> bytes(BUFFER_BYTES, 0);
   for (size_t i = 0; contents == REALS && i < BUFFER_BYTES / 4; ++i) {
     const float value = float(int(mixed(i) % 9) - 4) * 0.25f;
@@ -203,7 +204,8 @@ inline void prepare(int run, cudaStream_t stream) {
   static const unsigned leftovers[] = {0, 0xffffffffu, 0x3f803f80u, 0xc040c040u};
   scrub<<<2 * sms, 256, most, stream>>>(leftovers[run % 4], unsigned(most / 4));
   for (const Buffer &b : buffers())
-    must(cudaMemcpyAsync(b.live, b.pristine, BUFFER_BYTES, cudaMemcpyDeviceToDevice, stream), "memory");
+    must(cudaMemcpyAsync(b.live, b.pristine, BUFFER_BYTES, cudaMemcpyDeviceToDevice, stream),
+         "memory");
   must(cudaStreamSynchronize(stream), "preparing a run");
 }
 
@@ -219,8 +221,8 @@ inline void check(int run, cudaStream_t stream, unsigned *first) {
                                      unsigned(BUFFER_BYTES / 4), first);
     must(cudaStreamSynchronize(stream), "comparing");
     if (*first != 0xffffffffu)
-      outcome(SHOWN, "wrong: run %d leaves other results than run 1 in %s, first at byte %llu", run + 1,
-              b.name, 4ull * *first);
+      outcome(SHOWN, "wrong: run %d leaves other results than run 1 in %s, first at byte %llu",
+              run + 1, b.name, 4ull * *first);
   }
 }
 
@@ -236,8 +238,10 @@ inline int run(const Launch &launch) {
     wait(stream, i);
     check(i, stream, first);
   }
-  outcome(NOT_SHOWN, "nothing seen: %d runs end alike (on this device it passes by luck, or needs other sizes)",
-          RUNS);
+  outcome(
+      NOT_SHOWN,
+      "nothing seen: %d runs end alike (on this device it passes by luck, or needs other sizes)",
+      RUNS);
 }
 
 } // namespace kcheck_repro
