@@ -5,6 +5,7 @@
 #include "machine/bulk.h"
 #include "machine/slice.h"
 #include "machine/symptom.h"
+#include "machine/timeline.h"
 #include "machine/wgmma.h"
 #include "machine/witness.h"
 
@@ -87,6 +88,7 @@ bool cause_wrong_parity(Machine *machine, const WaitContext *wait, const char *c
   if (!v) return !machine_is_off(machine, MACHINE_CHECK_PHASE); /* said before */
   if (before) relate(machine, v, before, witness_access(machine, before));
   if (now) relate(machine, v, now, witness_access(machine, now));
+  if (before && now) timeline_race(machine, before, now);
   ir_violation_fact(machine->violations, v, "parity", "%d", wait->parity);
   witness_barrier(machine, v, wait->bar, 3);
   return true;

@@ -1,6 +1,7 @@
 #include "machine/desc.h"
 
 #include "machine/finish.h"
+#include "machine/timeline.h"
 
 static uint32_t field14(uint64_t raw, int at) {
   return (uint32_t)(raw >> at & 0x3fff) << 4;
@@ -169,4 +170,5 @@ void desc_read(Machine *machine, Strand *strand, const DescRead *read, const Des
   if (!extent || extent > 65536) extent = 16;
   if (end && desc->start + extent > end) extent = end > desc->start ? end - desc->start : 16;
   race_touch(protocol_of(machine)->races, strand, access, -1, read->rank, desc->start, extent);
+  timeline_operand(machine, strand, access, read->rank, desc->start);
 }

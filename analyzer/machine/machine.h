@@ -106,6 +106,8 @@ typedef struct MachineInterval { /* for `kcheck trace`: what happened when, in m
   uint64_t begin, end;
   uint32_t where;
   bool fault;
+  int order;  /* 1, 2: the first and the second access of the race that is shown; 0: neither */
+  bool never; /* a wait that never ends */
 } MachineInterval;
 
 typedef enum MachineIntervalKind {
@@ -114,7 +116,10 @@ typedef enum MachineIntervalKind {
   MACHINE_STORE,
   MACHINE_WAIT,
   MACHINE_ARRIVE,
-  MACHINE_BARRIER
+  MACHINE_BARRIER,
+  MACHINE_THREAD_READ,  /* ordinary loads of a warp from shared memory */
+  MACHINE_THREAD_WRITE, /* ordinary stores */
+  MACHINE_PHASE_END     /* a phase of an mbarrier completes */
 } MachineIntervalKind;
 
 typedef struct MachineResult {

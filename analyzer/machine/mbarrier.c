@@ -252,6 +252,7 @@ static void complete(Machine *machine, Mbar *bar, const IrInsn *insn) {
   while (bar->pending == 0 && bar->copies_unknown == 0 && (bar->tx == 0 || bar->had_unknown)) {
     check_observers(machine, bar, insn);
     mbarrier_log(bar, MBAR_LOG_PHASE, -1, 0, 0, insn, machine->step);
+    timeline_phase(machine, bar);
     finish_phase(machine, bar);
     bar->phase++;
     bar->pending = bar->expected;

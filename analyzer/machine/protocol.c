@@ -276,6 +276,7 @@ static void note_place(Machine *machine, Strand *strand, const MachineAccess *ac
   int rank = (int)(at >> 24);
   uint32_t offset = (uint32_t)(at & 0xffffff);
   if (rank >= machine->cluster_size) return;
+  timeline_access(machine, strand, record, rank, offset);
   if (record->write) mbarrier_overwritten(machine, strand, insn, rank, offset, access->bytes);
   if (rank == strand->warp->cta->rank) return;
   finish_remote(machine, strand, lanes, rank, insn, false, record->write);

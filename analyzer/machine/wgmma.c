@@ -355,6 +355,7 @@ MachineStep event_wgmma_wait(Machine *machine, Strand *strand, const IrInsn *ins
   ws->wgmma_wait_n = n;
   idle_wait(machine, strand, insn, n);
   if (done <= 0) return MACHINE_NEXT;
+  timeline_mma_done(machine, strand, (uint32_t)done);
   lanes_raise(&p->clocks, &ws->lanes, strand->active, group_agent(machine, warp), CLOCK_ALL_LANES,
               (uint32_t)done);
   int first = warp->id / 4 * 4;

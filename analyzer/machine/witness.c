@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "machine/mbarrier.h"
+#include "machine/timeline.h"
 
 const char *witness_actor(const Access *access) {
   switch ((AccessActor)access->actor) {
@@ -193,6 +194,7 @@ static const char *deed(Machine *machine, const Access *access) {
 void witness_race(Machine *machine, IrViolation *v, const Access *before, const Access *now,
                   const char *missing) {
   if (!v) return;
+  timeline_race(machine, before, now);
   ir_violation_witness(machine->violations, v, "first   step %-6llu %s",
                        (unsigned long long)before->step, deed(machine, before));
   ir_violation_witness(machine->violations, v, "then    step %-6llu %s",

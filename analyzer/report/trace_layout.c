@@ -3,15 +3,15 @@
 #include <math.h>
 #include <string.h>
 
-enum { LONGEST_GAP = 12 };
+enum { LONGEST_GAP = 6, MOST_ROWS = 48, MOST_LANES = 4 };
 
-static TraceRowKind row_kind(const MachineInterval *interval) {
-  switch (interval->kind) {
-  case MACHINE_WAIT:
-  case MACHINE_BARRIER: return TRACE_ROW_WARP;
-  case MACHINE_ARRIVE: return TRACE_ROW_BARRIER;
-  default: return TRACE_ROW_STAGE;
-  }
+static bool is_barrier(const MachineInterval *interval) {
+  return interval->kind == MACHINE_ARRIVE || interval->kind == MACHINE_PHASE_END;
+}
+
+static TraceGroup group_of(const MachineInterval *interval) {
+  if (interval->kind == MACHINE_WAIT || interval->kind == MACHINE_BARRIER) return TRACE_GROUP_WARP;
+  return interval->stage >= 0 ? TRACE_GROUP_STAGE : TRACE_GROUP_SHARED;
 }
 
 /* What cannot be named shares one row. */
@@ -20,12 +20,12 @@ static const char *object_of(const MachineInterval *interval) {
 }
 
 static bool same_row(const TraceRow *row, const MachineInterval *interval) {
-  if (row->kind != row_kind(interval) || row->cta != interval->cta) return false;
-  if (row->kind == TRACE_ROW_WARP) return row->warp == interval->warp;
+  if (row->group != group_of(interval) || row->cta != interval->cta) return false;
+  if (row->group == TRACE_GROUP_WARP) return row->warp == interval->warp;
   return strcmp(row->object, object_of(interval)) == 0;
 }
 
-int trace_row_of(const TraceLayout *layout, const MachineInterval *interval) {
+static int find_row(const TraceLayout *layout, const MachineInterval *interval) {
   for (guint i = 0; i < layout->rows->len; i++)
     if (same_row(&g_array_index(layout->rows, TraceRow, i), interval)) return (int)i;
   return -1;
@@ -34,13 +34,13 @@ int trace_row_of(const TraceLayout *layout, const MachineInterval *interval) {
 static gint by_order(gconstpointer left, gconstpointer right) {
   const TraceRow *a = left, *b = right;
   if (a->cta != b->cta) return a->cta < b->cta ? -1 : 1;
-  if (a->kind != b->kind) return a->kind < b->kind ? -1 : 1;
-  if (a->kind == TRACE_ROW_WARP) return (a->warp > b->warp) - (a->warp < b->warp);
-  size_t length = strcspn(a->object, "[");
-  int names = length == strcspn(b->object, "[") ? strncmp(a->object, b->object, length)
-                                                : strcmp(a->object, b->object);
-  if (names != 0) return names;
-  return (a->stage > b->stage) - (a->stage < b->stage);
+  if (a->group != b->group) return a->group < b->group ? -1 : 1;
+  if (a->group == TRACE_GROUP_WARP) return (a->warp > b->warp) - (a->warp < b->warp);
+  if (a->stage != b->stage) return a->stage < b->stage ? -1 : 1;
+  if (a->barrier != b->barrier) return a->barrier ? 1 : -1;
+  /* full before empty, as the data flows */
+  if (a->barrier) return strcmp(b->object, a->object);
+  return strcmp(a->object, b->object);
 }
 
 static gint by_time(gconstpointer left, gconstpointer right) {
@@ -48,18 +48,95 @@ static gint by_time(gconstpointer left, gconstpointer right) {
   return (a > b) - (a < b);
 }
 
-static void add_row(TraceLayout *layout, const MachineInterval *interval, bool many_ctas) {
-  if (trace_row_of(layout, interval) >= 0) return;
-  TraceRow row = {.kind = row_kind(interval),
+/* ---- rows ---- */
+
+static void add_row(TraceLayout *layout, const MachineInterval *interval) {
+  int known = find_row(layout, interval);
+  if (known >= 0) {
+    g_array_index(layout->rows, TraceRow, known).barrier |= is_barrier(interval);
+    return;
+  }
+  TraceRow row = {.group = group_of(interval),
                   .cta = interval->cta,
+                  .stage = interval->stage,
                   .warp = interval->warp,
+                  .last_warp = interval->warp,
+                  .barrier = is_barrier(interval),
                   .object = object_of(interval),
-                  .stage = interval->stage};
-  g_autofree char *name = row.kind == TRACE_ROW_WARP ? g_strdup_printf("warp %d", interval->warp)
-                                                     : g_strdup(row.object);
-  row.label = many_ctas ? g_strdup_printf("cta %d %s", row.cta, name) : g_strdup(name);
+                  .lanes = 1};
   g_array_append_val(layout->rows, row);
 }
+
+/* What a warp does, as text: equal for warps of the same role. */
+static char *role_of(const MachineResult *result, const TraceRow *row) {
+  GString *role = g_string_new(NULL);
+  for (int i = 0; i < result->intervals.count; i++) {
+    const MachineInterval *in = &result->intervals.items[i];
+    if (same_row(row, in))
+      g_string_append_printf(role, "%d %u %s %" G_GINT64_FORMAT " %d;", in->kind, in->where,
+                             object_of(in), in->phase, in->never);
+  }
+  return g_string_free(role, FALSE);
+}
+
+/* Rows of neighbouring warps that do the same become the row of the first. */
+static void merge_warps(TraceLayout *layout, const MachineResult *result) {
+  g_autofree char *before = NULL;
+  for (guint i = 0; i < layout->rows->len;) {
+    TraceRow *row = &g_array_index(layout->rows, TraceRow, i);
+    char *role = row->group == TRACE_GROUP_WARP ? role_of(result, row) : NULL;
+    TraceRow *above = i > 0 ? row - 1 : NULL;
+    bool same = role && before && above->group == TRACE_GROUP_WARP && above->cta == row->cta &&
+                strcmp(role, before) == 0;
+    if (same) {
+      above->last_warp = row->warp;
+      g_array_remove_index(layout->rows, i);
+      g_free(role);
+      continue;
+    }
+    g_free(before);
+    before = role;
+    i++;
+  }
+}
+
+static void label_rows(TraceLayout *layout) {
+  for (guint i = 0; i < layout->rows->len; i++) {
+    TraceRow *row = &g_array_index(layout->rows, TraceRow, i);
+    g_autofree char *name = row->group != TRACE_GROUP_WARP ? g_strdup(row->object)
+                            : row->last_warp > row->warp
+                                ? g_strdup_printf("warps %d-%d", row->warp, row->last_warp)
+                                : g_strdup_printf("warp %d", row->warp);
+    row->label = layout->many_ctas ? g_strdup_printf("CTA %d %s", row->cta, name) : g_strdup(name);
+  }
+}
+
+/* ---- lanes ---- */
+
+/* Bars that would overlap go above each other; marks of a moment never do. */
+static void place_lanes(TraceLayout *layout, const MachineResult *result) {
+  guint rows = layout->rows->len;
+  g_autofree double *ends = g_new(double, rows *MOST_LANES);
+  for (guint i = 0; i < rows * MOST_LANES; i++)
+    ends[i] = -1;
+  for (int i = 0; i < result->intervals.count; i++) {
+    const MachineInterval *in = &result->intervals.items[i];
+    int row = find_row(layout, in);
+    layout->row_of[i] = row;
+    layout->lane_of[i] = 0;
+    if (row < 0 || is_barrier(in)) continue;
+    double from = trace_position(layout, in->begin), to = trace_position(layout, in->end);
+    int lane = 0;
+    while (lane + 1 < MOST_LANES && ends[row * MOST_LANES + lane] > from)
+      lane++;
+    ends[row * MOST_LANES + lane] = MAX(to, ends[row * MOST_LANES + lane]);
+    layout->lane_of[i] = lane;
+    TraceRow *r = &g_array_index(layout->rows, TraceRow, row);
+    r->lanes = MAX(r->lanes, lane + 1);
+  }
+}
+
+/* ---- time ---- */
 
 /* Keeps each time once and spreads them: a gap of g steps takes min(1 + log2(g), LONGEST_GAP). */
 static void place_times(TraceLayout *layout) {
@@ -80,22 +157,38 @@ static void place_times(TraceLayout *layout) {
   layout->width = kept ? layout->at[kept - 1] + 1.0 : 1.0;
 }
 
+/* Times of what is drawn only: a row that stands for several warps shows the first. */
+static void collect_times(TraceLayout *layout, const MachineResult *result) {
+  for (int i = 0; i < result->intervals.count; i++) {
+    const MachineInterval *in = &result->intervals.items[i];
+    if (find_row(layout, in) < 0) continue;
+    guint64 begin = in->begin, end = MAX(in->end, in->begin);
+    g_array_append_val(layout->times, begin);
+    g_array_append_val(layout->times, end);
+  }
+}
+
 TraceLayout *trace_layout_new(const MachineResult *result) {
   TraceLayout *layout = g_new0(TraceLayout, 1);
   layout->rows = g_array_new(FALSE, TRUE, sizeof(TraceRow));
   layout->times = g_array_new(FALSE, TRUE, sizeof(guint64));
-  bool many_ctas = false;
-  for (int i = 0; i < result->intervals.count; i++)
-    many_ctas |= result->intervals.items[i].cta != result->intervals.items[0].cta;
-  for (int i = 0; i < result->intervals.count; i++) {
-    const MachineInterval *interval = &result->intervals.items[i];
-    add_row(layout, interval, many_ctas);
-    guint64 begin = interval->begin, end = MAX(interval->end, interval->begin);
-    g_array_append_val(layout->times, begin);
-    g_array_append_val(layout->times, end);
+  int count = result->intervals.count;
+  layout->row_of = g_new(int, count + 1);
+  layout->lane_of = g_new0(int, count + 1);
+  for (int i = 0; i < count; i++) {
+    layout->many_ctas |= result->intervals.items[i].cta != result->intervals.items[0].cta;
+    add_row(layout, &result->intervals.items[i]);
   }
   g_array_sort(layout->rows, by_order);
+  merge_warps(layout, result);
+  if (layout->rows->len > MOST_ROWS) {
+    layout->left_out = (int)layout->rows->len - MOST_ROWS;
+    g_array_set_size(layout->rows, MOST_ROWS);
+  }
+  label_rows(layout);
+  collect_times(layout, result);
   place_times(layout);
+  place_lanes(layout, result);
   return layout;
 }
 
@@ -104,6 +197,8 @@ void trace_layout_free(TraceLayout *layout) {
     g_free(g_array_index(layout->rows, TraceRow, i).label);
   g_array_free(layout->rows, TRUE);
   g_array_free(layout->times, TRUE);
+  g_free(layout->row_of);
+  g_free(layout->lane_of);
   g_free(layout->at);
   g_free(layout);
 }

@@ -1,32 +1,43 @@
-/* Rows and time scale that the drawings of a trace share. */
+/* Where things stand in a trace: rows, lanes within a row, and a time axis whose idle stretches are
+ * short. */
 #ifndef KC_REPORT_TRACE_LAYOUT_H
 #define KC_REPORT_TRACE_LAYOUT_H
 
-#include "report/trace.h"
+#include <glib.h>
 
-typedef enum TraceRowKind { TRACE_ROW_STAGE, TRACE_ROW_BARRIER, TRACE_ROW_WARP } TraceRowKind;
+#include "machine/machine.h"
+
+typedef enum TraceGroup {                     /* in the order they are drawn */
+                          TRACE_GROUP_STAGE,  /* what belongs to one stage of a ring: its data, then
+                                                 its barriers */
+                          TRACE_GROUP_SHARED, /* other places in shared memory */
+                          TRACE_GROUP_WARP
+} TraceGroup;
 
 typedef struct TraceRow {
-  TraceRowKind kind;
-  int cta, warp;      /* warp: rows of warps only */
-  const char *object; /* other rows */
-  int stage;
+  TraceGroup group;
+  int cta, stage, warp;
+  bool barrier;
+  const char *object;
   char *label;
+  int last_warp; /* rows of warps that do the same are one */
+  int lanes;     /* bars above each other, at least 1 */
 } TraceRow;
 
 typedef struct TraceLayout {
-  GArray *rows;  /* TraceRow, in drawing order */
-  GArray *times; /* guint64: every begin and end, ascending, each once */
-  double *at;    /* position of times[i], in units; the last is `width` */
-  double width;
+  GArray *rows;  /* TraceRow */
+  int *row_of;   /* by interval: -1: not drawn */
+  int *lane_of;  /* by interval */
+  GArray *times; /* guint64: every time at which something begins or ends, ascending */
+  double *at;    /* position of each, in units */
+  double width;  /* units */
+  bool many_ctas;
+  int left_out; /* rows that there was no room for */
 } TraceLayout;
 
-/* Frees with trace_layout_free. Gaps in which nothing begins or ends are shortened. */
 TraceLayout *trace_layout_new(const MachineResult *result);
 void trace_layout_free(TraceLayout *layout);
-/* Index of the row that shows `interval`, -1 when none does. */
-int trace_row_of(const TraceLayout *layout, const MachineInterval *interval);
-/* Position of a machine step, in units. */
+/* Position of a machine step on the time axis, in units. */
 double trace_position(const TraceLayout *layout, uint64_t step);
 
 #endif
