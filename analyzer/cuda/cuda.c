@@ -382,11 +382,42 @@ static bool report_wanted(Load *load) {
 
 /* ---- the pipeline ---- */
 
+/* Opening libclang takes longer than reading the text and the dialects: both go on together. */
+typedef struct Opening {
+  Clang clang;
+  KcError error;
+  bool opened;
+} Opening;
+
+static gpointer open_libclang(gpointer data) {
+  Opening *opening = data;
+  opening->opened = clang_open(&opening->clang, &opening->error);
+  return NULL;
+}
+
+static bool prepare(Load *load) {
+  Opening opening = {0};
+  GThread *thread = g_thread_new("libclang", open_libclang, &opening);
+  bool prepared = prepare_text(load) && load_dialects(load);
+  g_thread_join(thread);
+  load->clang = opening.clang;
+  if (!prepared || opening.opened) {
+    kc_error_clear(&opening.error);
+    return prepared;
+  }
+  if (load->error) {
+    kc_error_clear(load->error);
+    *load->error = opening.error;
+  } else {
+    kc_error_clear(&opening.error);
+  }
+  return false;
+}
+
 static bool run(Load *load, CudaTiming *timing) {
   CudaUnit *unit = &load->unit;
   int64_t start = g_get_monotonic_time();
-  if (!clang_open(&load->clang, load->error) || !prepare_text(load) || !load_dialects(load))
-    return false;
+  if (!prepare(load)) return false;
   int64_t opened = g_get_monotonic_time();
   load->parse.clang = &load->clang;
   if (!parse_file(&load->parse, load->path, load->options, load->error) || !qualify_wanted(load))

@@ -8,6 +8,7 @@
 #include "cuda/faults.h"
 #include "cuda/includes.h"
 #include "cuda/repair.h"
+#include "cuda/wants.h"
 #include "support/data.h"
 
 #define DATA_INCLUDE "knowledge/headers/include/"
@@ -88,6 +89,20 @@ static void add_toolkit_flags(GPtrArray *flags, const CudaParse *parse) {
   }
 }
 
+static void add_macro(void *flags, const char *macro) {
+  g_ptr_array_add(flags, g_strconcat("-D", macro, NULL));
+}
+
+/* Asks for the parts of the runtime header that the text as patched may use. */
+static void add_wants(GPtrArray *flags, const CudaParse *parse, const char *path,
+                      const CudaOptions *options) {
+  const EditedFile *file = edit_find((EditSet *)&parse->edits, path);
+  if (parse->everything || !file)
+    wants_each_macro(add_macro, flags);
+  else
+    wants_find(path, file->text, file->text_length, options->flags, add_macro, flags);
+}
+
 static void add_embedded_flags(GPtrArray *flags) {
   static const char *const FLAGS[] = {"--cuda-path=/nonexistent",
                                       "-nocudainc",
@@ -103,7 +118,8 @@ static void add_embedded_flags(GPtrArray *flags) {
     add_flag(flags, FLAGS[i]);
 }
 
-static GPtrArray *build_flags(const CudaParse *parse, const CudaOptions *options, bool toolkit) {
+static GPtrArray *build_flags(const CudaParse *parse, const char *path, const CudaOptions *options,
+                              bool toolkit) {
   GPtrArray *flags = g_ptr_array_new_with_free_func(g_free);
   static const char *const COMMON[] = {"-x",
                                        "cuda",
@@ -122,7 +138,7 @@ static GPtrArray *build_flags(const CudaParse *parse, const CudaOptions *options
   if (toolkit)
     add_toolkit_flags(flags, parse);
   else
-    add_embedded_flags(flags);
+    add_embedded_flags(flags), add_wants(flags, parse, path, options);
   add_user_flags(flags, options, toolkit);
   for (int i = 0; i < parse->extra_flags.count; i++)
     add_flag(flags, parse->extra_flags.items[i]);
@@ -176,7 +192,7 @@ static void collect_files(VirtualFiles *set, const CudaParse *parse, bool toolki
 
 static CXTranslationUnit parse_once(const CudaParse *parse, const char *path,
                                     const CudaOptions *options, bool toolkit) {
-  g_autoptr(GPtrArray) flags = build_flags(parse, options, toolkit);
+  g_autoptr(GPtrArray) flags = build_flags(parse, path, options, toolkit);
   VirtualFiles set = {0};
   collect_files(&set, parse, toolkit);
   CXTranslationUnit tu = NULL;
@@ -193,12 +209,13 @@ static CXTranslationUnit parse_once(const CudaParse *parse, const char *path,
 static void take_stock(CudaParse *parse) {
   const Clang *clang = parse->clang;
   g_autofree bool *beside = faults_beside_kernels(clang, parse->tu);
-  parse->errors = 0;
+  parse->errors = parse->problems = 0;
   parse->missing.count = 0;
   unsigned count = clang->getNumDiagnostics(parse->tu); /* each call lists them anew */
   for (unsigned i = 0; i < count; i++) {
     CXDiagnostic diagnostic = clang->getDiagnostic(parse->tu, i);
     if (clang->getDiagnosticSeverity(diagnostic) >= CXDiagnostic_Error) {
+      parse->problems++;
       CXString spelling = clang->getDiagnosticSpelling(diagnostic);
       const char *message = clang->getCString(spelling);
       g_autofree char *header = fault_missing_header(message);
@@ -227,6 +244,16 @@ static bool parse_and_repair(CudaParse *parse, const char *path, const CudaOptio
   }
   take_stock(parse);
   return true;
+}
+
+/* With the parts of the embedded headers that the file names; with all of them when that leaves an
+ * error. */
+static bool parse_embedded(CudaParse *parse, const char *path, const CudaOptions *options,
+                           KcError *error) {
+  if (!parse_and_repair(parse, path, options, false, error)) return false;
+  if (parse->problems == 0 || parse->everything) return true;
+  parse->everything = true;
+  return parse_and_repair(parse, path, options, false, error);
 }
 
 /* ---- which headers ---- */
@@ -328,14 +355,15 @@ bool parse_file(CudaParse *parse, const char *path, const CudaOptions *options, 
    * headers first would be time lost. */
   if (parse->toolkit_path && includes.toolkit_library)
     return parse_and_repair(parse, path, options, true, error);
-  if (!parse_and_repair(parse, path, options, false, error)) return false;
+  if (!parse_embedded(parse, path, options, error)) return false;
   if (parse->missing.count == 0 && parse->errors == 0) return true;
   return !parse->toolkit_path || !toolkit_may_help(parse) ||
          try_toolkit(parse, path, options, error);
 }
 
 bool parse_again(CudaParse *parse, const char *path, const CudaOptions *options, KcError *error) {
-  return parse_and_repair(parse, path, options, parse->toolkit, error);
+  return parse->toolkit ? parse_and_repair(parse, path, options, true, error)
+                        : parse_embedded(parse, path, options, error);
 }
 
 void parse_dispose(CudaParse *parse) {

@@ -16,7 +16,9 @@ typedef struct CudaParse {
   KC_VEC(const char *) missing; /* headers that were not found */
   const char *toolkit_reason;   /* why the toolkit was tried after the embedded headers, or NULL */
   KC_VEC(const char *) extra_flags;
-  int errors; /* that were not repaired and may cost a kernel something */
+  bool everything; /* of the embedded headers is read, not only what the file names */
+  int problems;    /* errors of any kind that nvcc might not have */
+  int errors;      /* that were not repaired and may cost a kernel something */
 } CudaParse;
 
 /* Parses `path` for options->arch, whose text (as patched by parse->edits) is the main file. Uses

@@ -1,12 +1,12 @@
-// Stands in for the CUDA runtime header, which nvcc includes by itself.
+// Stands in for the CUDA runtime header, which nvcc includes by itself. Most of it is read only
+// when the file uses a name of it (KCHECK_WANTS_*, see analyzer/cuda/wants.c): declarations are
+// what a small kernel's time goes to.
 #pragma once
-#include <cmath>
+#include <cassert>
 #include <kcheck/base.h>
 #include <kcheck/device_functions.h>
-#include <kcheck/host_api.h>
-#include <kcheck/textures.h>
+#include <kcheck/launch.h>
 #include <kcheck/vector_types.h>
-#include <new>
 
 extern "C" {
 KCHECK_HD int printf(const char *format, ...);
@@ -30,12 +30,53 @@ using ::printf;
 } // namespace std
 
 // The real header brings these in, and kernels rely on it.
-#include <algorithm>
-#include <cassert>
+#ifdef KCHECK_WANTS_HOST
+#include <kcheck/host_api.h>
+#endif
+#ifdef KCHECK_WANTS_TEXTURES
+#include <kcheck/textures.h>
+#endif
+#ifdef KCHECK_WANTS_INTEGERS
+#include <kcheck/integers.h>
+#endif
+#ifdef KCHECK_WANTS_SIMD
+#include <kcheck/simd.h>
+#endif
+#ifdef KCHECK_WANTS_FLOATS
+#include <kcheck/floats.h>
+#endif
+#ifdef KCHECK_WANTS_MIN_MAX
+#include <kcheck/min_max.h>
+#endif
+#ifdef KCHECK_WANTS_VECTOR_FLOAT
+#include <kcheck/vector_float.h>
+#endif
+#ifdef KCHECK_WANTS_VECTOR_INT
+#include <kcheck/vector_int.h>
+#endif
+#ifdef KCHECK_WANTS_VECTOR_OTHERS
+#include <kcheck/vector_others.h>
+#endif
+#ifdef KCHECK_WANTS_MATH
+#include <cmath>
+#endif
+#ifdef KCHECK_WANTS_NEW
+#include <new>
+#endif
+#ifdef KCHECK_WANTS_CLIB
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#endif
+#ifdef KCHECK_WANTS_LIMITS
 #include <limits>
-#include <tuple>
-#include <type_traits>
+#endif
+#ifdef KCHECK_WANTS_UTILITY
 #include <utility>
+#endif
+#ifdef KCHECK_WANTS_TUPLE
+#include <tuple>
+#endif
+#ifdef KCHECK_WANTS_ALGORITHM
+#include <algorithm>
+#endif

@@ -1,6 +1,7 @@
 // Mathematical functions, for host and device. Values of floating point are not followed, so there
 // are no bodies.
 #pragma once
+#include <kcheck/abs.h>
 #include <kcheck/base.h>
 
 KCHECK_HD double acos(double x);
@@ -150,11 +151,6 @@ KCHECK_HD bool isfinite(float x);
 KCHECK_HD bool isfinite(double x);
 KCHECK_HD bool signbit(float x);
 KCHECK_HD bool signbit(double x);
-KCHECK_HD inline int abs(int x) { return x < 0 ? -x : x; }
-KCHECK_HD inline long abs(long x) { return x < 0 ? -x : x; }
-KCHECK_HD inline long long abs(long long x) { return x < 0 ? -x : x; }
-KCHECK_HD inline long labs(long x) { return x < 0 ? -x : x; }
-KCHECK_HD inline long long llabs(long long x) { return x < 0 ? -x : x; }
 KCHECK_HD double abs(double x);
 KCHECK_HD float abs(float x);
 

@@ -1,13 +1,6 @@
 // The runtime API as host code calls it: types, enumerators (values of CUDA 13.0) and declarations.
 #pragma once
-#include "vector_types.h"
-// libraries ask by these whether the runtime's header came first
-#define __CUDA_RUNTIME_H__
-#define __CUDA_RUNTIME_API_H__
-#define __DRIVER_TYPES_H__
-#define __VECTOR_TYPES_H__
-
-typedef struct CUstream_st *cudaStream_t;
+#include "launch.h"
 typedef struct CUevent_st *cudaEvent_t;
 typedef struct CUgraph_st *cudaGraph_t;
 typedef struct CUgraphExec_st *cudaGraphExec_t;
@@ -305,10 +298,6 @@ typedef struct cudaIpcEventHandle_st {
 #define cudaIpcMemLazyEnablePeerAccess 0x01
 
 extern "C" {
-// what `kernel<<<...>>>` calls; clang asks for one or the other by version
-unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared = 0, void *stream = 0);
-int cudaConfigureCall(dim3 grid, dim3 block, size_t shared = 0, cudaStream_t stream = 0);
-
 KCHECK_HD cudaError_t cudaGetLastError();
 KCHECK_HD cudaError_t cudaPeekAtLastError();
 KCHECK_HD const char *cudaGetErrorString(cudaError_t error);

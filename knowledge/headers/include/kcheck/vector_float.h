@@ -1,0 +1,3 @@
+#pragma once
+#include "vector.h"
+KCHECK_VECTOR(float, float, 4, 8, 4, 16)
