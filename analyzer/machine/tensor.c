@@ -52,8 +52,9 @@ static int by_place(const void *a, const void *b) {
 
 typedef struct Rooms { /* of the copies of unknown size in one phase */
   int64_t sum;
-  bool known;   /* every copy fills a (part of an) array element */
-  bool covered; /* and together they start where the elements start */
+  int64_t whole; /* to the ends of the arrays instead of their elements: a tile may be all rows */
+  bool known;    /* every copy fills a (part of an) array element */
+  bool covered;  /* and together they start where the elements start */
 } Rooms;
 
 /* Room of each copy: to the next copy in the same array element, else to the end of the element. */
@@ -75,6 +76,10 @@ static Rooms measure(Machine *machine, const MbarCopy *copies, int n, int64_t *r
     if (i + 1 < n && copies[i + 1].rank == copies[i].rank && copies[i + 1].offset < end)
       room[i] = (int64_t)copies[i + 1].offset - copies[i].offset;
     r.sum += room[i];
+    uint64_t array_end = start + field->elem_bytes * field->count;
+    bool last =
+        i + 1 == n || copies[i + 1].rank != copies[i].rank || copies[i + 1].offset >= array_end;
+    r.whole += last ? (int64_t)(array_end - copies[i].offset) : room[i];
   }
   return r;
 }
@@ -129,7 +134,9 @@ void tensor_phase(Machine *machine, Mbar *bar) {
     same = same && copies[i].insn == copies[0].insn;
     gaps += inferred_of(machine->session, copies[i].insn, true)->gap;
   }
-  if (rooms.covered && announced > rooms.sum)
+  /* A copy that has only ever been to one place may fill the whole of `tile[rows][columns]`. */
+  bool whole = gaps == 0 && announced == rooms.whole;
+  if (rooms.covered && announced > rooms.sum && !whole)
     announced_too_much(machine, bar, announced, rooms.sum);
   for (int i = 0; i < n; i++) {
     if (rooms.known && rooms.sum == announced)
