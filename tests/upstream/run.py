@@ -18,7 +18,7 @@ import zipfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 UPSTREAM = os.path.join(ROOT, 'fixtures', 'upstream')
-LIMIT_S = 180
+LIMIT_S = 400
 DOWNLOAD_LIMIT_S = 120
 RANK = {'failed': 0, 'partial': 1, 'checked': 2}
 
