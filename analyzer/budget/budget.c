@@ -114,5 +114,6 @@ BudgetKernel budget_check(const IrProgram *program, const IrKernel *kernel, cons
   int64_t registers = b.setmaxnregs > 0 ? b.entry_registers : kernel->maxnreg;
   out.row.blocks_per_sm = budget_blocks_per_sm(arch, out.row.smem_total, b.threads, registers);
   budget_launches(&b, &out);
+  budget_waves(&b, &out);
   return out;
 }

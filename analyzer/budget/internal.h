@@ -42,6 +42,8 @@ void budget_registers(const Budget *b, BudgetKernel *out);
 int budget_entry_registers(const IrKernel *kernel, const Arch *arch);
 /* launch.c: block, cluster and grid of every launch. */
 void budget_launches(const Budget *b, const BudgetKernel *out);
+/* wave.c: the last wave of a grid. */
+void budget_waves(const Budget *b, const BudgetKernel *out);
 /* tmem.c: tensor memory of the CTAs that share an SM. */
 void budget_tmem(const Budget *b, BudgetKernel *out);
 

@@ -3,9 +3,12 @@
  * fill the gap, as far as shared memory and threads tell. */
 #include "machine/checks.h"
 
+#include <string.h>
+
 #include "machine/sample.h"
 #include "machine/session.h"
 #include "machine/slice.h"
+#include "ptx/ptx.h"
 
 #define WAITS 8
 #define TRIPS 3
@@ -22,10 +25,6 @@ typedef struct ZeroWait {
 typedef struct Idle {
   ZeroWait waits[WAITS];
   int nwaits;
-  const IrInsn *mma; /* first mma.sync in a loop */
-  int32_t accumulator;
-  int chain;
-  bool several; /* accumulators */
 } Idle;
 
 static bool is_watched(const Machine *machine, const Warp *warp) {
@@ -153,6 +152,17 @@ static void report_waits(Machine *machine, const Idle *idle) {
 
 /* ---- mma.sync ---- */
 
+static bool is_mma_sync(const IrKernel *kernel, const IrInsn *insn) {
+  if (insn->op == IR_event) return insn->event == IR_EV_mma_sync;
+  if (insn->op != IR_opaque || insn->sub < 2) return false;
+  for (int i = 0; i < kernel->asms.count; i++) {
+    const IrAsm *text = &kernel->asms.items[i];
+    for (int n = 0; n < text->ninsns && text->where == insn->where; n++)
+      if (strcmp(text->insns[n].opcode, "mma") == 0) return true;
+  }
+  return false;
+}
+
 static void first_reg(int32_t reg, void *user) {
   int32_t *first = user;
   if (*first < 0) *first = reg;
@@ -168,38 +178,61 @@ static void find_reg(int32_t reg, void *user) {
   c->found |= reg == c->wanted;
 }
 
-void protocol_mma(Machine *machine, Strand *strand, const IrInsn *insn) {
-  if (!is_watched(machine, strand->warp) || strand->warp->id != 0) return;
-  Idle *idle = idle_of(machine);
-  const IrOperand *dst = ir_arg(insn, IR_ROLE_dst);
+/* The register that the instruction adds to; -1: it adds to none of those it writes. */
+static int32_t accumulator_of(const IrInsn *insn) {
+  int dsts = slice_destinations(insn);
   Chain chain = {-1, false};
-  if (!dst || idle->several) return;
-  machine_each_reg(dst, first_reg, &chain.wanted);
   for (int i = 0; i < insn->nargs; i++)
+    if (i < dsts || insn->args[i].role == IR_ROLE_dst)
+      machine_each_reg(&insn->args[i], first_reg, &chain.wanted);
+  for (int i = dsts; i < insn->nargs; i++)
     if (insn->args[i].role != IR_ROLE_dst) machine_each_reg(&insn->args[i], find_reg, &chain);
-  if (!idle->mma) idle->accumulator = chain.wanted;
-  idle->several |= !chain.found || idle->accumulator != chain.wanted;
-  idle->mma = idle->mma ? idle->mma : insn;
-  idle->chain++;
+  return chain.found ? chain.wanted : -1;
 }
 
-static void report_chain(Machine *machine, const Idle *idle) {
-  if (!idle->mma || idle->several || idle->chain < TRIPS ||
-      !slice_in_loop(machine->kernel, (int32_t)(idle->mma - machine->kernel->insns.items)))
-    return;
+/* A loop that ends after one or two rounds, by a constant. */
+static bool is_short(const IrKernel *kernel, int32_t at) {
+  for (int32_t i = at; i < kernel->insns.count; i++) {
+    const IrInsn *latch = &kernel->insns.items[i];
+    if (latch->op != IR_branch || latch->target > at) continue;
+    for (int32_t j = latch->target; j <= i; j++) {
+      const IrInsn *insn = &kernel->insns.items[j];
+      if (insn->op == IR_setp && insn->args[insn->nargs - 1].kind == IR_OPD_IMM &&
+          insn->args[insn->nargs - 1].value <= 2)
+        return true;
+    }
+    return false;
+  }
+  return true;
+}
+
+static void report_chain(Machine *machine) {
+  const IrKernel *kernel = machine->kernel;
+  const IrInsn *first = NULL;
+  int32_t accumulator = -1;
+  for (int32_t i = 0; i < kernel->insns.count; i++) {
+    const IrInsn *insn = &kernel->insns.items[i];
+    if (!is_mma_sync(kernel, insn)) continue;
+    int32_t own = accumulator_of(insn);
+    if (own < 0 || (first && own != accumulator) || !slice_in_loop(kernel, i) ||
+        is_short(kernel, i) || !machine->executed[i])
+      return;
+    if (!first) first = insn;
+    accumulator = own;
+  }
   int64_t warps = (machine->threads + 31) / 32 * residents(machine);
-  if (warps >= WARPS_ENOUGH) return;
-  machine_violation(machine, MACHINE_CHECK_ALWAYS, idle->mma, "perf-mma-dependent-chain",
+  if (!first || warps >= WARPS_ENOUGH) return;
+  machine_violation(machine, MACHINE_CHECK_ALWAYS, first, "perf-mma-dependent-chain",
                     "all mma.sync of a warp add to the same registers, and at most %lld warps "
                     "share the SM",
                     (long long)warps);
 }
 
 void idle_finish(Machine *machine) {
-  const Idle *idle = session_protocol(machine->session)->idle;
-  if (!idle || machine->sample->rank != 0 || machine->schedule != MACHINE_EAGER || machine->stuck ||
+  if (machine->sample->rank != 0 || machine->schedule != MACHINE_EAGER || machine->stuck ||
       machine->stopped)
     return;
-  report_waits(machine, idle);
-  report_chain(machine, idle);
+  const Idle *idle = session_protocol(machine->session)->idle;
+  if (idle) report_waits(machine, idle);
+  report_chain(machine);
 }

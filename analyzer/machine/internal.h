@@ -366,8 +366,6 @@ void protocol_split(Machine *machine, const Strand *parent, Strand *child);
 void protocol_merge(Machine *machine, Strand *into, const Strand *gone);
 /* A warp-wide convergence that synchronises (elect, shfl, vote, match, redux with a full mask). */
 void protocol_warp_op(Machine *machine, Strand *strand, const IrInsn *insn);
-/* mma.sync, all lanes together. */
-void protocol_mma(Machine *machine, Strand *strand, const IrInsn *insn);
 /* Whether a violation of an earlier run turned out to be the consequence of another. */
 bool protocol_withdrawn(const MachineSession *session, const IrViolation *violation);
 /* An external function (printf, malloc) is called; insn->text names it. */

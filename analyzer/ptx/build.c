@@ -17,8 +17,12 @@ void ptx_check_build(const IrProgram *program, IrViolations *violations) {
                      "%s must be built for %s%c: '%s' does not exist on plain %s", kernel->name,
                      plain, kernel->needs_suffix, kernel->suffix_text, plain);
     const char *number = plain + 3; /* behind "sm_" */
-    v->help = kc_printf(violations->arena, "nvcc -gencode arch=compute_%s%c,code=sm_%s%c", number,
-                        kernel->needs_suffix, number, kernel->needs_suffix);
+    char suffix = kernel->needs_suffix;
+    v->help =
+        kc_printf(violations->arena,
+                  "nvcc -gencode arch=compute_%s%c,code=sm_%s%c (-arch=sm_%s%c of nvcc 13 also "
+                  "compiles for compute_%s, which refuses what only %s%c has)",
+                  number, suffix, number, suffix, number, suffix, number, plain, suffix);
     ir_violation_related(violations, v, kernel->suffix_where, "first instruction that needs it");
   }
 }

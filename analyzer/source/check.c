@@ -75,7 +75,9 @@ void source_check(const IrProgram *program, const Arch *arch, bool exact_target,
     source_check_kernel(&check, kernel);
     source_check_aliases(&check, kernel);
     source_check_launches(&check, kernel);
+    source_check_tails(&check, kernel);
   }
   source_check_guards(&check);
+  source_check_windows(&check);
   g_hash_table_unref(check.reported);
 }

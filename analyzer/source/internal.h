@@ -35,6 +35,10 @@ void source_check_asms(SourceCheck *check, const IrKernel *kernel);
 void source_check_kernel(SourceCheck *check, const IrKernel *kernel);
 /* alias.c: arrays of dynamic shared memory that are used as if they were two. */
 void source_check_aliases(SourceCheck *check, const IrKernel *kernel);
+/* tail.c: elements behind the last whole vector. */
+void source_check_tails(SourceCheck *check, const IrKernel *kernel);
+/* window.c: values of the L2 access-policy window. */
+void source_check_windows(SourceCheck *check);
 /* empty.c: kernels that the guards leave empty; guards that admit targets without the feature. */
 void source_check_guards(SourceCheck *check);
 /* launch.c: attributes and results of launches against what the device code does. */
