@@ -85,7 +85,7 @@ bool cause_explain_tmem(Machine *machine, const Symptom *s, bool generic) {
               after ? witness_actor(now) : actor, s->offset, after ? actor : witness_actor(now),
               machine_line(machine, after ? before->insn : now->insn));
     if (v) v->confidence = IR_INFERRED;
-  } else if (cause_commit_missing(machine, before, s)) {
+  } else if (cause_commit_missing(machine, before, s) || cause_single_barrier(machine, s)) {
     return true;
   } else {
     return cause_wrong_parity(machine, &s->issuer,

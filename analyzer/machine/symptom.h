@@ -105,5 +105,7 @@ WaitContext cause_context(const Mbar *bar, int warp, uint32_t lanes);
 
 /* cause_tmem.c: no commit of the issuing thread tracks the product `mma`; reports it. */
 bool cause_commit_missing(Machine *machine, const Access *mma, const Symptom *s);
+/* cause_barrier.c: a buffer that is handed over and back through one barrier. */
+bool cause_single_barrier(Machine *machine, const Symptom *s);
 
 #endif
