@@ -1,5 +1,4 @@
-/* Causes of races that a look at the barriers of both sides shows: one barrier for both directions,
- * a refill without a proxy fence. */
+/* A cause of races that a look at the barriers of both sides shows: one barrier for both ways. */
 #include "machine/cause.h"
 #include "machine/mbarrier.h"
 #include "machine/symptom.h"
