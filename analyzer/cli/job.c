@@ -42,7 +42,8 @@ void job_add_target(Job *job, const char *arch, bool exact) {
 static void resolve_targets(Job *job) {
   for (char **name = job->settings.archs; name && *name; name++) {
     const Arch *arch = arch_find(*name, NULL);
-    if (arch) job_add_target(job, arch_full(arch)->name, arch->suffix != 0);
+    if (arch)
+      job_add_target(job, arch->suffix ? arch->name : arch_full(arch)->name, arch->suffix != 0);
   }
   for (char **name = job->settings.targets; name && *name; name++) {
     const Arch *arch = arch_find(*name, NULL);

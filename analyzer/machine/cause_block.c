@@ -17,6 +17,31 @@ static bool comes_later(const Hang *hang, const Stuck *s, CodeTest test, const v
   return false;
 }
 
+static bool at_cluster_barrier(const Stuck *s) {
+  return s->strand->blocked && strcmp(s->strand->blocked, "cluster barrier") == 0;
+}
+
+static bool cluster_short(Machine *machine, const Stuck *s, const Stuck *other) {
+  IrViolation *v = blame(
+      machine, BLAME("cluster-barrier-unpaired", MACHINE_CHECK_DEADLOCK, s->insn, NULL, -1, 0),
+      "the cluster barrier is reached by %s, while %s waits elsewhere and never comes",
+      machine_who(machine, s->strand), machine_who(machine, other->strand));
+  if (v)
+    ir_violation_related(machine->violations, v, other->insn->where, "%s waits here",
+                         machine_who(machine, other->strand));
+  return v != NULL;
+}
+
+/* Whether `other` waits in a cluster barrier of its branch, behind which it would come to the
+ * barrier `id` of `s`, while `s` has no way to that cluster barrier. */
+static bool astray_in_cluster(const Machine *machine, const Stuck *s, const Stuck *other,
+                              int64_t id) {
+  const IrKernel *kernel = machine->kernel;
+  return at_cluster_barrier(other) &&
+         code_ahead(kernel, machine->arena, other->strand->pc, code_is_barrier, &id) &&
+         !code_ahead(kernel, machine->arena, s->strand->pc, code_is_same, other->insn);
+}
+
 bool hang_named_barrier(Machine *machine, const Hang *hang, const Stuck *s) {
   if (!s->strand->blocked || strcmp(s->strand->blocked, "barrier") != 0) return false;
   const NamedBarrier *bar = s->strand->wait_object;
@@ -27,6 +52,7 @@ bool hang_named_barrier(Machine *machine, const Hang *hang, const Stuck *s) {
     if (other->strand->warp->cta != s->strand->warp->cta || other->strand == s->strand) continue;
     if (other->strand->wait_object == bar) continue;
     if (bar->explicit_count) continue;
+    if (astray_in_cluster(machine, s, other, id)) return cluster_short(machine, other, s);
     /* A block-wide barrier that part of the block waits in, while others wait for something else
      * for ever. */
     IrViolation *v = blame(
@@ -127,20 +153,10 @@ bool hang_exhausted(Machine *machine, const Stuck *s) {
 }
 
 bool hang_cluster_short(Machine *machine, const Hang *hang, const Stuck *s) {
-  if (!s->strand->blocked || strcmp(s->strand->blocked, "cluster barrier") != 0) return false;
-  if (comes_later(hang, s, code_is_cluster_arrive, NULL)) return false;
+  if (!at_cluster_barrier(s) || comes_later(hang, s, code_is_cluster_arrive, NULL)) return false;
   for (int i = 0; i < hang->list.count; i++) {
     const Stuck *other = &hang->list.items[i];
-    if (other->strand->blocked && strcmp(other->strand->blocked, "cluster barrier") == 0) continue;
-    IrViolation *v = blame(
-        machine, BLAME("cluster-barrier-unpaired", MACHINE_CHECK_DEADLOCK, s->insn, NULL, -1, 0),
-        "the cluster barrier is reached by %s, while %s waits elsewhere and "
-        "never comes",
-        machine_who(machine, s->strand), machine_who(machine, other->strand));
-    if (v)
-      ir_violation_related(machine->violations, v, other->insn->where, "%s waits here",
-                           machine_who(machine, other->strand));
-    return v != NULL;
+    if (!at_cluster_barrier(other)) return cluster_short(machine, s, other);
   }
   return false;
 }
