@@ -137,6 +137,8 @@ typedef struct CoreRun {
   size_t lane_bytes;
   CoreWord *global;
   size_t global_size, global_used;
+  uint64_t
+      plain_window; /* the last window of a pointer that was found to hold nothing known, + 1 */
   CoreAsync *queue;
   size_t queue_head, queue_count, queue_capacity;
   CoreAsync *late;

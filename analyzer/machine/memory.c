@@ -339,6 +339,16 @@ static uint64_t name_lanes(Value value, uint32_t lanes) {
   return name;
 }
 
+/* Unknown data written where nothing is known and nothing was written: it stays that way. */
+static bool stays_unknown(Machine *machine, MachineAddress at) {
+  CoreRun *run = core_run(machine);
+  if (at.space != IR_SPACE_GLOBAL || run->global_used || at.offset < IR_POINTER_BASE) return false;
+  uint64_t window = (at.offset - IR_POINTER_BASE) / IR_POINTER_STRIDE + 1;
+  if (window != run->plain_window)
+    run->plain_window = sample_plain_window(machine->kernel, machine->sample, at.offset);
+  return window == run->plain_window;
+}
+
 void core_store(Machine *machine, Strand *strand, Value address, IrSpace space, int bytes,
                 Value value, uint32_t lanes) {
   uint64_t same;
@@ -368,7 +378,8 @@ void core_store(Machine *machine, Strand *strand, Value address, IrSpace space, 
     uint64_t where, what;
     if (!value_lane(address, (int)lane, &where)) continue;
     bool known = value_lane(value, (int)lane, &what);
-    core_store_lane(machine, strand, (int)lane, machine_address(machine, where, space), bytes,
-                    known, what);
+    MachineAddress at = machine_address(machine, where, space);
+    if (known || !stays_unknown(machine, at))
+      core_store_lane(machine, strand, (int)lane, at, bytes, known, what);
   }
 }

@@ -247,6 +247,15 @@ static void note_cut(MachineSession *session, const Machine *machine) {
                    core_run(machine)->cut_reason);
 }
 
+/* A run that hangs and says nothing of it must not pass for a clean one. */
+static void note_hang(MachineSession *session, const Machine *machine) {
+  if (!machine->stuck || machine->stopped || machine->violations->list.count > 0) return;
+  if (machine_is_off(machine, MACHINE_CHECK_DEADLOCK)) return;
+  session->result->complete = false;
+  core_not_checked(session, "inputs '%s': the run hangs, and what it waits for could not be named",
+                   machine->sample->name);
+}
+
 static Outcome run_once(MachineSession *session, const MachineSample *sample,
                         MachineSchedule schedule) {
   const CoreRunRecord *known = core_known_run(session, sample, schedule);
@@ -266,6 +275,7 @@ static Outcome run_once(MachineSession *session, const MachineSample *sample,
                  .barriers = machine->initialised_barriers};
   core_note_run(machine);
   if (machine->stopped) note_cut(session, machine);
+  note_hang(session, machine);
   if (!machine->stopped) session->result->ran = true;
   if (dump) {
     GString *text = core_run(machine)->dump;

@@ -58,3 +58,16 @@ bool sample_initial_word(const IrKernel *kernel, const MachineSample *sample, ui
   }
   return true;
 }
+
+uint64_t sample_plain_window(const IrKernel *kernel, const MachineSample *sample,
+                             uint64_t address) {
+  if (address < IR_POINTER_BASE || address >= IR_GLOBAL_BASE) return 0;
+  uint64_t index = (address - IR_POINTER_BASE) / IR_POINTER_STRIDE;
+  const IrLeaf *leaf = index < SECOND_LEVEL ? sample_pointer_leaf(kernel, index) : NULL;
+  int width = leaf ? leaf->pointee.bytes : 0;
+  bool known =
+      leaf &&
+      (leaf->pointee_kind == IR_LEAF_POINTER ||
+       (leaf->pointee_kind == IR_LEAF_INT && (width == 4 || width == 8) && sample->npattern > 0));
+  return known ? 0 : index + 1;
+}

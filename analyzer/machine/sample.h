@@ -73,6 +73,9 @@ const IrLeaf *sample_pointer_leaf(const IrKernel *kernel, uint64_t index);
  * unknown. */
 bool sample_initial_word(const IrKernel *kernel, const MachineSample *sample, uint64_t address,
                          uint64_t *out);
+/* The window of a pointer that an address lies in, plus 1, when nothing in it is known before the
+ * kernel runs; else 0. */
+uint64_t sample_plain_window(const IrKernel *kernel, const MachineSample *sample, uint64_t address);
 /* Evaluates an assumption ("K % 64 == 0 && K >= 64") over named values. `value_of` gives a name's
  * value or false. Returns false with *ok unset when the expression can't be read or names something
  * unknown; else *ok tells whether it holds. */
