@@ -13,6 +13,7 @@ typedef struct Search {
   int16_t *pointer; /* by register: index + 1 of the pointer parameter that it points into */
   int16_t *array;   /* by register: index + 1 of the pointer that it was loaded through */
   bool *stepped;    /* by register: a constant is added in place: it counts a loop */
+  bool *decides;    /* by register: a branch or arithmetic goes by it, not only an event */
   bool changed;
 } Search;
 
@@ -122,13 +123,26 @@ static uint8_t asks_for(uint8_t compare, int64_t constant, bool turned) {
   return 0;
 }
 
+/* Which registers more than the operands of events read. The predicate that says whether an MMA
+ * accumulates asks nothing of the sizes that it is made of. */
+static void find_deciders(Search *s) {
+  for (int i = 0; i < s->kernel->insns.count; i++) {
+    const IrInsn *insn = &s->kernel->insns.items[i];
+    if (insn->guard >= 0) s->decides[insn->guard] = true;
+    if (insn->op == IR_event) continue;
+    for (int j = 1; j < insn->nargs; j++)
+      if (insn->args[j].kind == IR_OPD_REG) s->decides[insn->args[j].id] = true;
+  }
+}
+
 static void follow_compare(Search *s, const IrInsn *insn) {
+  bool decides = insn->args[0].kind != IR_OPD_REG || s->decides[insn->args[0].id];
   const IrOperand *a = &insn->args[insn->nargs - 2], *b = &insn->args[insn->nargs - 1];
   for (int side = 0; side < 2; side++) {
     const IrOperand *x = side ? b : a, *y = side ? a : b;
     uint64_t of_x = origin_of(s->out, x), of_y = origin_of(s->out, y);
     if (y->kind == IR_OPD_IMM && x->kind == IR_OPD_REG && !s->stepped[x->id] &&
-        !(of_x & (ORIGIN_TID | ORIGIN_CTAID)))
+        !(of_x & (ORIGIN_TID | ORIGIN_CTAID)) && decides)
       admit(s, x, asks_for(insn->sub, y->value, side));
     if (of_x & ORIGIN_TID && of_y & ORIGIN_PARAMS && !(of_y & ORIGIN_TID))
       admit(s, y, ORIGIN_RAGGED);
@@ -246,7 +260,9 @@ const Origins *origin_find(MachineSession *session) {
               .pointer = g_new0(int16_t, n),
               .array = g_new0(int16_t, n),
               .stepped = g_new0(bool, n),
+              .decides = g_new0(bool, n),
               .changed = true};
+  find_deciders(&s);
   for (int pass = 0; pass < PASSES && s.changed; pass++) {
     s.changed = false;
     for (int i = 0; i < kernel->insns.count; i++)
@@ -259,6 +275,7 @@ const Origins *origin_find(MachineSession *session) {
   g_free(s.pointer);
   g_free(s.array);
   g_free(s.stepped);
+  g_free(s.decides);
   return out;
 }
 
