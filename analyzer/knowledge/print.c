@@ -20,17 +20,24 @@ static bool starts_item(const char *line) {
 static void flush(GString *paragraph, GString *out) {
   if (paragraph->len == 0) return;
   bool item = starts_item(paragraph->str);
-  size_t indent = strspn(paragraph->str, " ") + (item ? 2 : 0);
+  size_t blanks = strspn(paragraph->str, " ");
+  size_t indent = blanks + (item ? strcspn(paragraph->str + blanks, " ") + 1 : 0);
   g_autofree char *rest = g_strnfill(indent, ' ');
   g_autofree char *first = g_strndup(paragraph->str, strspn(paragraph->str, " "));
   fill_append(out, paragraph->str, first, rest);
   g_string_truncate(paragraph, 0);
 }
 
+static bool holds_kernel(char *const *line) {
+  for (; *line && !g_str_has_prefix(*line, "```"); line++)
+    if (strstr(*line, "__global__")) return true;
+  return false;
+}
+
 /* What a fence says of its block, as a comment above it: the target of right code, the rule that
- * names the fault of wrong code. */
-static void print_fence(const char *line, GString *out) {
-  g_auto(GStrv) words = g_strsplit(line, " ", -1);
+ * names the fault of wrong code. Without a kernel there is nothing to check. */
+static void print_fence(char *const *line, GString *out) {
+  g_auto(GStrv) words = g_strsplit(*line, " ", -1);
   const char *wrong = NULL, *arch = NULL;
   for (char **word = words; *word; word++) {
     if (g_str_has_prefix(*word, "wrong=")) wrong = *word + strlen("wrong=");
@@ -39,7 +46,8 @@ static void print_fence(const char *line, GString *out) {
   if (wrong)
     g_string_append_printf(out, "    // WRONG: %s\n", wrong);
   else if (arch)
-    g_string_append_printf(out, "    // compiles and is clean for %s\n", arch);
+    g_string_append_printf(out, "    // compiles%s for %s\n",
+                           holds_kernel(line + 1) ? " and is clean" : "", arch);
 }
 
 /* Paragraphs, list items and the cells of tables are filled; code and blank lines stay. */
@@ -54,7 +62,7 @@ static void print_text(const char *text, GString *out) {
     bool as_is = code || fence || table || **line == '>' || **line == '\0';
     if (fence) code = !code;
     if (as_is || starts_item(*line)) flush(paragraph, out);
-    if (fence && code) print_fence(*line, out);
+    if (fence && code) print_fence(line, out);
     if (fence) continue;
     if (table) {
       guint rows = 1;

@@ -135,6 +135,8 @@ def compiled(block, source, nvcc):
     # -arch=sm_90a would also build PTX for compute_90, which has none of the 'a' instructions.
     target = "arch=%s,code=%s" % (block.arch.replace("sm_", "compute_"), block.arch)
     command = [nvcc, "-gencode", target, "-std=c++17", "-I", INCLUDES, "-c", source, "-o", source + ".o"]
+    if "__global__" not in block.text:
+        command.append("-rdc=true")  # else a function that no kernel calls is dropped before it is assembled
     result = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT_S)
     if result.returncode == 0:
         return "nvcc takes it, the fence says that it is refused" if block.refused else None
@@ -156,6 +158,8 @@ def checked(block, source, kcheck):
     extra = [f for f in found if f[0] not in block.wrong]
     if extra or (block.wrong and not found):
         return "kcheck: found %s, not %s" % (found, ", ".join(block.wrong) or "nothing")
+    if not block.wrong and "__global__" in block.text and not summary["kernels_checked"]:
+        return "kcheck: no kernel was checked"
     if not block.wrong and summary["kernels_partial"] + summary["kernels_skipped"] > 0:
         return "kcheck: not all was checked: %s" % json.dumps(document["files"])[:400]
     return None
