@@ -11,6 +11,12 @@
 #define LIMIT_LARGE_FILE ((size_t)1 << 20)
 #define LIMIT_LARGE_TIME_US INT64_C(9000000)
 
+/* Processor time of parsing with the embedded headers, which takes far below a second: what needs
+ * more is a statement that clang can't cope with. A sixth of the wall time that --timeout gives. */
+static inline int64_t limit_parse_us(int64_t timeout_us) {
+  return timeout_us / 6 > 1000000 ? timeout_us / 6 : 1000000;
+}
+
 /* Resident memory of a worker, watched by its parent. Its address space is limited too, to what the
  * watch could miss between two looks: that much more, with libclang and the stack mapped but hardly
  * touched. */

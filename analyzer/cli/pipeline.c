@@ -128,6 +128,7 @@ static bool load_cuda(Run *run) {
       .stages = strv_view(settings->stages),
       .event_directives = strv_view(events),
       .dialects = strv_view(settings->dialects),
+      .progress = run->progress,
       .text = run->job->text,
       .text_length = run->job->length,
   };

@@ -34,7 +34,20 @@ typedef struct {
   gsize length;
 } Work;
 
+/* Bounds the processor time of what comes next, or lifts the bound. `share` is that of the job's
+ * wall time, in microseconds; 0 lifts. The parent tells SIGXCPU from a crash. */
+static void limit_processor_time(int64_t share) {
+  struct rusage used;
+  struct rlimit limit;
+  if (UNDER_SANITIZER || getrusage(RUSAGE_SELF, &used) != 0 || getrlimit(RLIMIT_CPU, &limit) != 0)
+    return;
+  int64_t spent = used.ru_utime.tv_sec + used.ru_stime.tv_sec + 1;
+  limit.rlim_cur = share ? (rlim_t)(spent + share / 1000000) : limit.rlim_max;
+  setrlimit(RLIMIT_CPU, &limit);
+}
+
 static void tell_stage(const char *stage, const char *detail) {
+  if (strcmp(stage, "parse") != 0) limit_processor_time(0);
   printf("%s%s%s\n", stage, detail ? " " : "", detail ? detail : "");
   fflush(stdout);
 }
@@ -93,6 +106,7 @@ static bool run_target(const Job *job, const JobTarget *target, LazyRules *rules
   bool repro = strcmp(job->command, "repro") == 0;
   Job today = *job;
   if (budget) today.settings.stages = NULL; /* a range of them comes after the source as it is */
+  if (!job->is_ptx) limit_processor_time(limit_parse_us(job->timeout_us));
   bool done = pipeline_run(&analysis, &today, target, rules, tell_stage, &error);
   if (done) {
     verdict_add(file, &analysis);

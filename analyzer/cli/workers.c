@@ -12,7 +12,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cli/files.h"
 #include "cli/limits.h"
+#include "cli/longest.h"
 #include "cli/verdict.h"
 #include "cli/worker.h"
 
@@ -181,23 +183,47 @@ static char *last_stage(const Worker *w) {
   return length > start ? g_strndup(w->answer->str + start, length - start) : g_strdup("start");
 }
 
+/* The place that a file most likely failed at while clang or the lowering read it: its longest
+ * statement, when that is longer than anything written by hand. Line 0: none. */
+static LongestStatement likely_place(const Job *job, const char *stage) {
+  enum { SUSPICIOUS = 2000 };
+  LongestStatement none = {0};
+  g_autofree char *read = NULL;
+  gsize length = job->length;
+  if (job->is_ptx || !(g_str_has_prefix(stage, "parse") || g_str_has_prefix(stage, "lower")))
+    return none;
+  if (!job->text && !files_read(job->path, &read, &length, NULL)) return none;
+  LongestStatement longest = longest_statement(job->text ? job->text : read, length);
+  return longest.tokens >= SUSPICIOUS ? longest : none;
+}
+
 /* Says in one line why there is no answer. */
 static void diagnose(const Worker *w, const Job *job, KcError *error) {
   g_autofree char *stage = last_stage(w);
-  if (w->timed_out) {
-    kc_fail(error, job->path, 0, 0, "not checked: took longer than %.3g s (in stage: %s)",
-            (double)job->timeout_us / 1e6, stage);
+  LongestStatement place = likely_place(job, stage);
+  g_autofree char *where =
+      place.line
+          ? g_strdup_printf("%s; the statement that begins here has %u tokens", stage, place.tokens)
+          : g_strdup(stage);
+  int line = (int)place.line;
+  bool slow = WIFSIGNALED(w->status) && WTERMSIG(w->status) == SIGXCPU;
+  if (w->timed_out || slow) {
+    double limit = (double)(slow ? limit_parse_us(job->timeout_us) : job->timeout_us) / 1e6;
+    kc_fail(error, job->path, line, 0, "not checked: took longer than %.3g s (in stage: %s)", limit,
+            where);
     kc_hint(error, "--timeout gives it more");
   } else if (ran_out_of_memory(w)) {
-    kc_fail(error, job->path, 0, 0, "not checked: needs more than %zu MB of memory (in stage: %s)",
-            job->memory >> 20, stage);
+    kc_fail(error, job->path, line, 0,
+            "not checked: needs more than %zu MB of memory (in stage: %s)", job->memory >> 20,
+            where);
     kc_hint(error, "--memory-limit gives it more");
   } else if (WIFSIGNALED(w->status)) {
-    kc_fail(error, job->path, 0, 0, "not checked: the checker crashed on it (%s, in stage: %s)",
-            g_strsignal(WTERMSIG(w->status)), stage);
-    kc_hint(error, "please report it with the file");
+    kc_fail(error, job->path, line, 0, "not checked: the checker crashed on it (%s, in stage: %s)",
+            g_strsignal(WTERMSIG(w->status)), where);
+    kc_hint(error, "%s", place.line ? "break the statement up" : "please report it with the file");
   } else {
-    kc_fail(error, job->path, 0, 0, "not checked: the checker stopped on it (in stage: %s)", stage);
+    kc_fail(error, job->path, line, 0, "not checked: the checker stopped on it (in stage: %s)",
+            where);
     kc_hint(error, "--verbose shows what it said");
   }
 }

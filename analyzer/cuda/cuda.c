@@ -438,6 +438,7 @@ static bool run(Load *load, CudaTiming *timing) {
   if (!keep_diagnostics(load)) return false;
   keep_skipped(load);
   int64_t parsed = g_get_monotonic_time();
+  if (load->options->progress) load->options->progress("lower", NULL);
   lower_all(load);
   if (timing)
     *timing = (CudaTiming){opened - start, parsed - opened, g_get_monotonic_time() - parsed};

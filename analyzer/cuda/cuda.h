@@ -18,6 +18,9 @@ typedef struct CudaOptions {
   const char *const *stages;      /* --stages [NAME=]N; NULL-terminated, may be NULL */
   const char *const *event_directives; /* event(...) of the configuration; may be NULL */
   const char *const *dialects;         /* event tables of the project: paths; may be NULL */
+  /* Told before the toolkit's headers are read ("parse with the toolkit") and before the lowering
+   * ("lower"); may be NULL. */
+  void (*progress)(const char *stage, const char *detail);
   const char *text; /* contents when not read from disk (stdin, editor), or NULL */
   size_t text_length;
 } CudaOptions;

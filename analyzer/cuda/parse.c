@@ -233,6 +233,7 @@ static void take_stock(CudaParse *parse) {
 static bool parse_and_repair(CudaParse *parse, const char *path, const CudaOptions *options,
                              bool toolkit, KcError *error) {
   parse->toolkit = toolkit;
+  if (toolkit && options->progress) options->progress("parse with the toolkit", NULL);
   for (int round = 0; round < MAX_REPAIR_ROUNDS; round++) {
     if (parse->tu) parse->clang->disposeTranslationUnit(parse->tu);
     parse->tu = parse_once(parse, path, options, toolkit);

@@ -204,6 +204,24 @@ def test_nested_parentheses(folder):
     expect_refused(folder, ["deep.cu"], "deep.cu", "error:")
 
 
+def test_crash_names_the_line(folder):
+    write(folder, "unary.cu", "__global__ void k(int *x) {\n  x[0] = " + "- " * 400000 + "x[1];\n}\n")
+    expect_refused(folder, ["unary.cu"], "unary.cu:2: error: not checked", "tokens")
+
+
+def test_parsing_is_bounded(folder):
+    write(folder, "slow.cu", "__global__ void k(int *x) {\n  int *p = x;\n  x[0] = " + "*&" * 60000 + "*p;\n}\n")
+    start = time.monotonic()
+    expect_refused(folder, ["slow.cu"], "slow.cu:3: error: not checked", "tokens")
+    print("  a statement that clang can't cope with: %.1f s" % (time.monotonic() - start))
+
+
+def test_long_condition(folder):
+    write(folder, "cond.cu", "__global__ void k(int *x) {\n  if (x[0] == 1" + " && x[1] == 2" * 10000 + ") x[2] = 1;\n}\n")
+    status, document, err = report("cond.cu", cwd=folder)
+    check(status == 0 and status_of(document, "cond.cu") == "checked", "not checked", status, document, err)
+
+
 def test_long_sum(folder):
     write(folder, "sum.cu", "__global__ void k(int *x) {\n  x[0] = 1" + " + 1" * 200000 + ";\n}\n")
     write(folder, "good.cu", GOOD)
