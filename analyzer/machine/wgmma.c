@@ -272,11 +272,12 @@ MachineStep event_wgmma_mma(Machine *machine, Strand *strand, const IrInsn *insn
                                                    .step = machine->step});
   int bits = desc_bits(insn->shape.a_type);
   int k_bytes = insn->shape.k ? insn->shape.k * bits / 8 : 32;
+  int a_bytes = insn->flags & IR_FLAG(sparse) ? k_bytes / 2 : k_bytes; /* half of A is stored */
   DescRead read = {insn, "wgmma", 'A', warp->cta->rank, a_made_up};
   if (has_a) {
     Descriptor d = desc_wgmma(a);
     desc_read(machine, strand, &read, &d,
-              &(DescTile){64, k_bytes, (insn->flags & IR_FLAG(trans_a)) != 0, bits}, access);
+              &(DescTile){64, a_bytes, (insn->flags & IR_FLAG(trans_a)) != 0, bits}, access);
   }
   read.operand = 'B';
   read.made_up = b_made_up;
