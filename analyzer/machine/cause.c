@@ -41,6 +41,7 @@ WaitContext cause_context(const Mbar *bar, int warp, uint32_t lanes) {
   c.again = view->first_again >> lane & 1;
   c.rewait = view->rewaits >> lane & 1;
   c.failed = view->failed >> lane & 1;
+  c.failed_insn = view->failed_insn;
   c.phase = view->phase[lane];
   c.parity = (int)(view->parity >> lane & 1);
   c.flips = view->flips;
@@ -362,6 +363,7 @@ static bool explain_lapped(Machine *machine, const Symptom *s) {
 /* The thread that arrives too often has passed its last wait on an old phase. */
 static bool arrives_too_soon(Machine *machine, const Symptom *s) {
   const WaitContext *wait = &s->issuer;
+  if (cause_not_looped(machine, wait, -1)) return true;
   if (!wait->bar || !wait->insn || !wait->rewait || (wait->phase < 0 && !wait->again)) return false;
   cause_wrong_parity(machine, wait,
                      kc_printf(machine->session->arena, "and %s is arrived on too early",
@@ -486,8 +488,22 @@ static bool found_before(const Machine *machine) {
   return false;
 }
 
+/* Threads that went on although their wait had returned false: all else may follow from that. */
+static bool went_on_unlooped(Machine *machine) {
+  const Protocol *p = protocol_of(machine);
+  bool named = false;
+  for (int i = 0; i < p->symptoms.count; i++) {
+    const Symptom *s = p->symptoms.items[i];
+    if (s->kind != SYMPTOM_RACE && s->kind != SYMPTOM_OVER_ARRIVAL) continue;
+    named = cause_not_looped(machine, &s->issuer, -1) || named;
+    if (s->reader.warp == s->warp) named = cause_not_looped(machine, &s->reader, -1) || named;
+  }
+  return named;
+}
+
 void cause_finish(Machine *machine) {
   Protocol *p = protocol_of(machine);
+  if (went_on_unlooped(machine)) return;
   bool found = found_before(machine), named = false;
   for (int i = 0; i < p->symptoms.count; i++)
     named = explain(machine, p->symptoms.items[i], false) || named;

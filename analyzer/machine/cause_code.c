@@ -202,19 +202,37 @@ static bool has_word(const char *text, const char *name, size_t length) {
   return false;
 }
 
-bool code_is_arrive_on(const IrInsn *insn, const void *barrier_name) {
-  if (insn->op != IR_event || !insn->text ||
-      (insn->event != IR_EV_mbarrier_arrive && insn->event != IR_EV_tcgen05_commit &&
-       insn->event != IR_EV_cp_async_mbarrier_arrive))
-    return false;
-  /* "s.full[2] of CTA 1" -> "full" */
-  const char *name = barrier_name;
-  size_t end = strcspn(name, "[ +"), start = end;
-  while (start > 0 && name[start - 1] != '.')
+/* Whether the operand of the instruction is written with the name of the barrier:
+ * "s.full[2] of CTA 1" -> "full". */
+static bool names(const IrInsn *insn, const char *barrier) {
+  size_t end = strcspn(barrier, "[ +"), start = end;
+  while (start > 0 && barrier[start - 1] != '.')
     start--;
   char word[64];
-  if (end == start || end - start >= sizeof word) return false;
-  memcpy(word, name + start, end - start);
+  if (!insn->text || end == start || end - start >= sizeof word) return false;
+  memcpy(word, barrier + start, end - start);
   word[end - start] = 0;
   return has_word(insn->text, word, end - start);
+}
+
+bool code_is_arrive_on(const IrInsn *insn, const void *barrier_name) {
+  return insn->op == IR_event &&
+         (insn->event == IR_EV_mbarrier_arrive || insn->event == IR_EV_tcgen05_commit ||
+          insn->event == IR_EV_cp_async_mbarrier_arrive) &&
+         names(insn, barrier_name);
+}
+
+bool code_is_signal_on(const IrInsn *insn, const void *barrier_name) {
+  if (code_is_arrive_on(insn, barrier_name)) return true;
+  return insn->op == IR_event &&
+         (insn->event == IR_EV_mbarrier_expect_tx || insn->event == IR_EV_bulk_copy ||
+          insn->event == IR_EV_bulk_tensor_load || insn->event == IR_EV_st_async ||
+          insn->event == IR_EV_red_async || insn->event == IR_EV_clc_try_cancel) &&
+         names(insn, barrier_name);
+}
+
+bool code_has(const IrKernel *kernel, CodeTest test, const void *user) {
+  for (int32_t i = 0; i < kernel->insns.count; i++)
+    if (test(&kernel->insns.items[i], user)) return true;
+  return false;
 }

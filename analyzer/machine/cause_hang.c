@@ -95,7 +95,13 @@ static bool partner_stuck(const Hang *hang, const Stuck *self, const Mbar *bar) 
     if (now) continue;
     for (int j = 0; j < hang->list.count; j++) {
       const Stuck *s = &hang->list.items[j];
-      if (s != self && a->warp == (uint32_t)s->strand->warp->index) return true;
+      if (s == self) continue;
+      if (a->warp == (uint32_t)s->strand->warp->index) return true;
+      /* An asynchronous arrival: of whoever executes the instruction. */
+      if (a->warp == UINT32_MAX && s->insn != self->insn &&
+          code_ahead(hang->machine->kernel, hang->machine->arena, s->strand->pc, code_is_same,
+                     a->insn))
+        return true;
     }
   }
   return false;
@@ -118,7 +124,8 @@ static const Stuck *partner_ahead(const Hang *hang, const Stuck *self, const Mba
   const char *name = mbarrier_name(machine, bar, bar->rank);
   for (int i = 0; i < hang->list.count; i++) {
     const Stuck *s = &hang->list.items[i];
-    if (s->strand->warp == self->strand->warp || came_past(machine, s)) continue;
+    if (s->strand->warp == self->strand->warp || s->insn == self->insn || came_past(machine, s))
+      continue;
     bool now = false;
     for (int j = 0; j < bar->arrivals.count && !now; j++)
       now = bar->arrivals.items[j].warp == (uint32_t)s->strand->warp->index;
@@ -172,6 +179,14 @@ static bool count_too_high(Machine *machine, const Hang *hang, const Stuck *s) {
   return true;
 }
 
+/* Whether the strand would arrive on the barrier, or copy to it, behind its wait; also when no name
+ * in the code tells. */
+static bool would_signal(Machine *machine, const Stuck *s, const Mbar *bar) {
+  const char *name = mbarrier_name(machine, bar, bar->rank);
+  return code_ahead(machine->kernel, machine->arena, s->strand->pc, code_is_signal_on, name) ||
+         !code_has(machine->kernel, code_is_signal_on, name);
+}
+
 /* A fresh barrier that nobody has arrived on, waited for with parity 0 by the thread that the
  * others are waiting for. */
 static bool first_wait_blocks(Machine *machine, const Hang *hang, const Stuck *s) {
@@ -186,7 +201,9 @@ static bool first_wait_blocks(Machine *machine, const Hang *hang, const Stuck *s
     const Stuck *other = &hang->list.items[i];
     if (other->strand->warp == s->strand->warp || !other->waiter || other->waiter->bar == bar)
       continue;
-    if (other->waiter->bar->arrivers.count == 0 && other->waiter->bar->phase == 0) victim = other;
+    if (other->waiter->bar->arrivers.count == 0 && other->waiter->bar->phase == 0 &&
+        would_signal(machine, s, other->waiter->bar))
+      victim = other;
   }
   if (!victim) return false;
   /* The producer is the one whose later code issues the copies. */
@@ -293,6 +310,23 @@ static bool multicast_unannounced(Machine *machine, const Stuck *s) {
   return v != NULL;
 }
 
+/* Bytes are announced and delivered, but expect_tx alone is no arrival. */
+static bool only_announced(Machine *machine, const Stuck *s) {
+  const Mbar *bar = s->waiter->bar;
+  if (bar->arrivers.count || !bar->last_expect || !bar->init || bar->tx != 0 ||
+      !(bar->delivered_total || bar->unknown_total))
+    return false;
+  IrViolation *v = blame(
+      machine,
+      BLAME("mbarrier-arrive-count-mismatch", MACHINE_CHECK_DEADLOCK, bar->last_expect, bar, -1, 0),
+      "the bytes announced here on %s have landed, but it is initialised for "
+      "%lld arrivals and nothing arrives: expect_tx alone is no arrival",
+      name_of(machine, bar), (long long)bar->init_count);
+  relate_waiter(machine, v, s);
+  witness_barrier(machine, v, bar, 2);
+  return v != NULL;
+}
+
 /* The barrier of the same slot in another array. */
 static const Mbar *same_slot(Machine *machine, const Mbar *bar, const Mbar *candidate) {
   uint64_t mine = 0, start = 0;
@@ -335,7 +369,7 @@ static bool nobody_arrives(Machine *machine, const Hang *hang, const Stuck *s) {
   const Mbar *bar = s->waiter->bar;
   if (bar->arrivals.count) return false;
   if (pair_commit(machine, s)) return true;
-  if (multicast_unannounced(machine, s)) return true;
+  if (multicast_unannounced(machine, s) || only_announced(machine, s)) return true;
   if (partner_stuck(hang, s, bar)) return slot_skipped(machine, hang, s);
   const MbarView *view = bar->views[s->strand->warp->index];
   if (view && (view->lapped & s->waiter->lanes)) return false; /* that is the cause */
@@ -473,6 +507,21 @@ static bool stale_waits(Machine *machine, const Hang *hang, const Stuck *s) {
   return false;
 }
 
+/* A thread went on although its wait had not succeeded. */
+static bool not_looped(Machine *machine, const Hang *hang, const Stuck *s) {
+  (void)hang;
+  (void)s;
+  const Protocol *p = protocol_of(machine);
+  for (int i = 0; i < p->mbars.count; i++)
+    for (int w = 0; w < machine->nwarps; w++) {
+      const MbarView *view = p->mbars.items[i]->views[w];
+      if (!view || !view->failed) continue;
+      WaitContext context = cause_context(p->mbars.items[i], w, view->failed);
+      if (cause_not_looped(machine, &context, -1)) return true;
+    }
+  return false;
+}
+
 typedef bool (*Question)(Machine *machine, const Hang *hang, const Stuck *s);
 
 static bool ask_bytes(Machine *machine, const Hang *hang, const Stuck *s) {
@@ -515,8 +564,9 @@ bool cause_explain_hang(Machine *machine, bool generic) {
   gather(&hang);
   if (generic) return generic_hang(machine, &hang);
   static const Question questions[] = {
-      ask_exhausted,  ask_bytes, ask_lapped, stale_waits,        ask_pair,           ask_first,
-      hang_divergent, ask_count, ask_nobody, hang_named_barrier, hang_cluster_short, ask_wgmma};
+      not_looped,         ask_exhausted,      ask_bytes,      ask_lapped, stale_waits,
+      ask_pair,           ask_first,          hang_divergent, ask_count,  ask_nobody,
+      hang_named_barrier, hang_cluster_short, ask_wgmma};
   for (size_t q = 0; q < sizeof questions / sizeof *questions; q++)
     for (int i = 0; i < hang.list.count; i++)
       if (questions[q](machine, &hang, &hang.list.items[i])) {

@@ -47,8 +47,21 @@ bool cause_slots_begin_apart(Machine *machine, const Mbar *bar, int warp, const 
   return false;
 }
 
+bool cause_not_looped(Machine *machine, const WaitContext *wait, int64_t data) {
+  if (!wait->bar || !wait->failed || !wait->failed_insn) return false;
+  IrViolation *v = blame(
+      machine,
+      BLAME("mbarrier-wait-not-looped", MACHINE_CHECK_RACE, wait->failed_insn, wait->bar, data, 0),
+      "the wait on %s may return false, and what it guards is used all the same: it has to be "
+      "repeated until it succeeds",
+      mbarrier_name(machine, wait->bar, wait->bar->rank));
+  witness_barrier(machine, v, wait->bar, 2);
+  return v || !machine_is_off(machine, MACHINE_CHECK_RACE);
+}
+
 bool cause_wrong_parity(Machine *machine, const WaitContext *wait, const char *consequence,
                         const Access *before, const Access *now, int64_t data) {
+  if (cause_not_looped(machine, wait, data)) return true;
   if (!wait->bar || !wait->insn || !wait->seen || !wait->rewait) return false;
   const char *name = mbarrier_name(machine, wait->bar, wait->bar->rank);
   IrViolation *v;
@@ -262,11 +275,27 @@ static bool bad_wait(Machine *machine, const Symptom *s, const Access *copy, con
   return v != NULL;
 }
 
+/* No warp of the reader's CTA ever waits for what the copy brings. */
+static bool unguarded(Machine *machine, const Symptom *s, const Access *copy) {
+  const Cta *cta = machine->warps[s->now->warp]->cta;
+  for (int w = 0; w < cta->nwarps; w++)
+    if (copy->barrier->views[cta->warps[w].index]) return false;
+  IrViolation *v = blame(
+      machine,
+      BLAME("pipeline-stage-race", MACHINE_CHECK_RACE, s->now->insn, copy->barrier, s->offset, 0),
+      "%s is read by %s, and nothing waits on %s, where the %s into it completes",
+      place_of(machine, s), witness_access(machine, s->now),
+      mbarrier_name(machine, copy->barrier, copy->barrier->rank), witness_actor(copy));
+  relate(machine, v, copy, witness_access(machine, copy));
+  witness_race(machine, v, copy, s->now, "no wait on that barrier");
+  return v != NULL;
+}
+
 static bool read_after_copy(Machine *machine, const Symptom *s) {
   const Access *copy = s->before;
   if (!copy->barrier) return false;
   if (missing_expect(machine, copy) || short_expect(machine, copy)) return true;
-  return bad_wait(machine, s, copy, s->now);
+  return bad_wait(machine, s, copy, s->now) || unguarded(machine, s, copy);
 }
 
 /* ---- refills of what may still be read ---- */

@@ -169,6 +169,22 @@ void finish_phase(Machine *machine, Mbar *bar) {
   tensor_phase(machine, bar);
 }
 
+/* Copies whose phase nobody waits for any more: they may land when the CTA has ended and its shared
+ * memory belongs to another. */
+static void check_unconsumed(Machine *machine, const Mbar *bar) {
+  if (!bar->last_copy || bar->last_observed == INT64_MIN || bar->last_observed < 0) return;
+  if (bar->phase - 1 <= bar->last_observed || bar->last_landed_phase <= bar->last_observed) return;
+  IrViolation *v = blame(
+      machine,
+      BLAME("pipeline-trip-count-mismatch", MACHINE_CHECK_FINISH, bar->last_copy, bar, -1, 1),
+      "the copy of phase %lld of %s is never waited for: the last wait is for phase %lld, and the "
+      "CTA may end while the copy is in flight",
+      (long long)bar->last_landed_phase,
+      machine_place(machine, (MachineAddress){IR_SPACE_SHARED, bar->rank, bar->offset}, bar->rank),
+      (long long)bar->last_observed);
+  if (v && v->confidence < IR_INFERRED) v->confidence = IR_INFERRED;
+}
+
 void finish_mbarrier_closed(Machine *machine, Mbar *bar) {
   bool unannounced =
       bar->last_copy && !bar->last_expect && (bar->delivered_total || bar->unknown_total);
@@ -176,6 +192,7 @@ void finish_mbarrier_closed(Machine *machine, Mbar *bar) {
     cause_leftover(machine, bar);
     return;
   }
+  check_unconsumed(machine, bar);
   if (bar->tx == 0 || bar->had_unknown || bar->unknown_total || bar->copies_unknown) return;
   cause_leftover(machine, bar);
 }

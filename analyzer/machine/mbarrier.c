@@ -105,6 +105,7 @@ static void reset(Machine *machine, Mbar *bar, int64_t count) {
   bar->had_unknown = false;
   bar->arrivals.count = bar->observers.count = bar->landed.count = 0;
   bar->last_observed = INT64_MIN;
+  bar->last_landed_phase = -1;
   clock_free(&p->clocks, bar->current);
   clock_free(&p->clocks, bar->done);
   bar->current = clock_new(&p->clocks);
@@ -332,6 +333,7 @@ void mbarrier_deliver(Machine *machine, Mbar *bar, int64_t bytes, const Clock *k
     access->agent = bar->agent;
     access->lanes = 1;
     access->time = bar->base + (uint32_t)bar->phase + 1;
+    bar->last_landed_phase = bar->phase;
   }
   mbarrier_log(bar, MBAR_LOG_COMPLETE, -1, 0, bytes, insn, machine->step);
   contract_site(machine, bar, CONTRACT_COMPLETE, insn, bytes);

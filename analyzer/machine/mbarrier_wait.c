@@ -251,7 +251,10 @@ static MachineStep run_wait(Machine *machine, Strand *strand, const Wait *wait) 
     return sleep_on(machine, strand, wait, parts, nparts);
   uint64_t result[32] = {0};
   for (int i = 0; i < nparts; i++) {
-    if (!parts[i].ready) continue;
+    if (!parts[i].ready) {
+      warp_state(strand->warp)->last_wait_mbar = parts[i].bar;
+      continue;
+    }
     if (parts[i].bar) observe(machine, strand, wait, &parts[i]);
     FOR_LANES(lane, parts[i].lanes) result[lane] = 1;
   }

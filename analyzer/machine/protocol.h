@@ -136,6 +136,7 @@ struct Mbar {
   MbarView **views;               /* by warp index */
   MbarLog log[MBAR_LOG];
   uint32_t nlog;              /* entries ever written */
+  int64_t last_landed_phase;  /* of the last copy */
   int64_t last_observed;      /* highest phase that a wait passed on; INT64_MIN: none */
   int unknown_total;          /* copies of unknown size that completed */
   KC_VEC(const char *) fills; /* names of the arrays that copies bound to it fill */

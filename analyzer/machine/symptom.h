@@ -21,6 +21,7 @@ typedef struct WaitContext {
   const IrInsn *insn;
   bool rewait; /* the wait passed on a phase that was known to be complete before it */
   bool failed; /* its last poll returned false and it went on */
+  const IrInsn *failed_insn;
   bool seen;
   bool again;     /* it had passed on the phase before the first already */
   uint32_t flips; /* how often its parity changed from one wait to the next */
@@ -77,6 +78,8 @@ const char *cause_parity_kind(Machine *machine, const WaitContext *wait);
  * phase changes before the ring has gone round. */
 bool cause_slots_begin_apart(Machine *machine, const Mbar *bar, int warp, const IrInsn *wait,
                              int parity);
+/* A wait that returned false, and its thread went on. False when it does not say so. */
+bool cause_not_looped(Machine *machine, const WaitContext *wait, int64_t data);
 /* Why phases of `bar` run ahead of a waiter: reported when it can be named. `completer` is the warp
  * whose arrival completes the later phase (-1: none), `waiter` what the waiter asks for. */
 bool cause_of_lapping(Machine *machine, const Mbar *bar, const WaitContext *waiter, int completer);
@@ -100,6 +103,10 @@ bool code_is_same(const IrInsn *insn, const void *other);     /* that instructio
 bool code_is_cluster_arrive(const IrInsn *insn, const void *unused);
 /* An arrival whose operand is written with the name of the barrier ("full[2]"). */
 bool code_is_arrive_on(const IrInsn *insn, const void *barrier_name);
+/* The same, or a copy or announcement of bytes. */
+bool code_is_signal_on(const IrInsn *insn, const void *barrier_name);
+/* Whether any instruction of the kernel passes the test. */
+bool code_has(const IrKernel *kernel, CodeTest test, const void *user);
 /* What the lanes know of their waits on `bar`. */
 WaitContext cause_context(const Mbar *bar, int warp, uint32_t lanes);
 
