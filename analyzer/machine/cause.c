@@ -482,9 +482,48 @@ static bool harmless(const char *kind) {
   return false;
 }
 
-static bool found_before(const Machine *machine) {
-  for (int i = 0; i < machine->violations->list.count; i++)
-    if (!harmless(machine->violations->list.items[i]->kind)) return true;
+static bool has_prefix(const char *kind, const char *const *prefixes, size_t count) {
+  for (size_t i = 0; i < count; i++)
+    if (strncmp(kind, prefixes[i], strlen(prefixes[i])) == 0) return true;
+  return false;
+}
+
+/* Kinds about speed, numbers, or what other grids see. */
+static bool beside_the_run(const char *kind) {
+  static const char *const prefixes[] = {
+      "perf-",
+      "numerics-",
+      "cache-",
+      "grid-",
+      "pdl-",
+      "global-",
+      "vector-",
+      "fragment-",
+      "tma-war-no-proxy-fence",
+      "smem-swizzle-",
+      "tma-swizzled-",
+      "mbarrier-relaxed-wait",
+      "smem-implicit",
+      "clc-transform-m",
+      "mbarrier-scope-too-narrow",
+  };
+  return harmless(kind) || has_prefix(kind, prefixes, sizeof prefixes / sizeof *prefixes);
+}
+
+/* Kinds after which threads may wait for what never comes. */
+static bool may_hang(const char *kind) {
+  static const char *const prefixes[] = {
+      "mbarrier-", "pipeline-",     "barrier-",    "cluster-",       "clc-",     "warp-",
+      "register-", "tcgen05-",      "tma-issued-", "tma-multicast-", "tma-box-", "smem-out-",
+      "smem-arr",  "wgmma-incompl", "tma-size-",   "tma-address"};
+  return !beside_the_run(kind) && has_prefix(kind, prefixes, sizeof prefixes / sizeof *prefixes);
+}
+
+static bool found_before(const Machine *machine, bool hang) {
+  for (int i = 0; i < machine->violations->list.count; i++) {
+    const char *kind = machine->violations->list.items[i]->kind;
+    if (hang ? may_hang(kind) : !beside_the_run(kind)) return true;
+  }
   return false;
 }
 
@@ -504,11 +543,12 @@ static bool went_on_unlooped(Machine *machine) {
 void cause_finish(Machine *machine) {
   Protocol *p = protocol_of(machine);
   if (went_on_unlooped(machine)) return;
-  bool found = found_before(machine), named = false;
+  bool found = found_before(machine, false), hangs = found_before(machine, true), named = false;
   for (int i = 0; i < p->symptoms.count; i++)
     named = explain(machine, p->symptoms.items[i], false) || named;
   bool stuck = machine->stuck && !machine->stopped;
-  if (stuck && !named && !found) named = cause_explain_hang(machine, false);
+  if (stuck && !named && !hangs) named = cause_explain_hang(machine, false);
+  if (stuck && !named && !hangs && found) named = cause_explain_hang(machine, true);
   if (named || found || strongest(session_protocol(machine->session)) == 0) return;
   for (int i = 0; i < p->symptoms.count && !named; i++)
     named = explain(machine, p->symptoms.items[i], true);

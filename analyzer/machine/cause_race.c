@@ -278,6 +278,7 @@ static bool bad_wait(Machine *machine, const Symptom *s, const Access *copy, con
 /* No warp of the reader's CTA ever waits for what the copy brings. */
 static bool unguarded(Machine *machine, const Symptom *s, const Access *copy) {
   const Cta *cta = machine->warps[s->now->warp]->cta;
+  if (s->now->actor != ACTOR_THREAD || cta->rank != s->rank) return false;
   for (int w = 0; w < cta->nwarps; w++)
     if (copy->barrier->views[cta->warps[w].index]) return false;
   IrViolation *v = blame(
@@ -622,7 +623,8 @@ static bool shared_barrier(Machine *machine, const Symptom *s) {
 }
 
 /* A copy that fills its place again, by a thread that has not waited for any mbarrier. */
-static bool refills_blindly(const Symptom *s) {
+static bool refills_blindly(const Machine *machine, const Symptom *s) {
+  if (warp_rank(machine, s->now->warp) != s->rank) return false;
   bool own = s->before->actor != ACTOR_TMA_LOAD ||
              (s->before->warp == s->now->warp && s->before->issuers == s->now->issuers);
   return own && s->refills && !s->issuer.bar && s->now->actor == ACTOR_TMA_LOAD;
@@ -631,7 +633,7 @@ static bool refills_blindly(const Symptom *s) {
 static bool stage_race(Machine *machine, const Symptom *s) {
   bool clc = s->now->actor == ACTOR_CLC;
   const char *how = s->now->write ? "overwritten" : "read";
-  bool refills = refills_blindly(s);
+  bool refills = refills_blindly(machine, s);
   IrViolation *v =
       blame(machine,
             BLAME(clc       ? "clc-response-reuse-no-fence"
@@ -663,7 +665,7 @@ bool cause_explain_race(Machine *machine, const Symptom *s, bool generic) {
     return cp_async_refill(machine, s);
   if (before->barrier && !now->write) return read_after_copy(machine, s);
   if (now->barrier) {
-    if (refills_blindly(s)) return stage_race(machine, s);
+    if (refills_blindly(machine, s)) return stage_race(machine, s);
     if (s->race == RACE_WRITE_AFTER_READ && !s->refills && before->actor == ACTOR_THREAD)
       return bad_wait(machine, s, now, before);
     if (refill(machine, s)) return true;

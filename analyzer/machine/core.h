@@ -95,6 +95,7 @@ typedef struct CoreSession {
   int64_t started_us;
   uint64_t steps;
   KC_VEC(CoreFinding) findings;
+  bool halted;                    /* some ordinary run could not go on */
   GHashTable *not_checked;        /* texts already in result->not_checked */
   uint8_t *executed;              /* by instruction, all runs */
   KC_VEC(CoreDecision) decisions; /* data-dependent branches of the run, in order of appearance */

@@ -131,8 +131,21 @@ static const char *made_up(const Machine *machine) {
   return core_run(machine)->pattern_read ? "the elements of integer arrays" : NULL;
 }
 
+/* An ordinary run that could not go on. Waits for registers are left to the budget engine. */
+static bool halted(const Machine *machine) {
+  if (!machine->stuck || machine->stopped || machine->trapped || machine->sample->degenerate)
+    return false;
+  for (int w = 0; w < machine->nwarps; w++)
+    for (int i = 0; i < machine->warps[w]->nstrands; i++) {
+      const char *blocked = machine->warps[w]->strands[i]->blocked;
+      if (blocked && strcmp(blocked, "register pool") == 0) return false;
+    }
+  return true;
+}
+
 void core_collect(Machine *machine) {
   CoreSession *core = core_session(machine);
+  core->halted |= halted(machine);
   CoreRun *run = core_run(machine);
   const MachineSample *sample = machine->sample;
   for (int check = 0; check < MACHINE_CHECK_COUNT && !machine->trapped; check++) {
@@ -248,6 +261,7 @@ static bool is_convention(const MachineSession *session, const CoreFinding *f) {
 
 void core_publish(MachineSession *session, IrViolations *violations) {
   CoreSession *core = session->core;
+  int before = violations->list.count;
   for (int i = 0; i < core->findings.count; i++) {
     CoreFinding *f = &core->findings.items[i];
     if (!core_is_published(session, f)) continue;
@@ -260,4 +274,7 @@ void core_publish(MachineSession *session, IrViolations *violations) {
     }
     KC_PUSH(violations->arena, violations->list, f->violation);
   }
+  if (!core->halted || violations->list.count > before) return;
+  session->result->complete = false;
+  core_not_checked(session, "a run came to a halt, and no cause could be named");
 }
