@@ -495,7 +495,8 @@ static bool beside_the_run(const char *kind) {
       "numerics-",
       "cache-",
       "grid-",
-      "pdl-",
+      "pdl-read-",
+      "pdl-wait-",
       "global-",
       "vector-",
       "fragment-",
@@ -513,9 +514,9 @@ static bool beside_the_run(const char *kind) {
 /* Kinds after which threads may wait for what never comes. */
 static bool may_hang(const char *kind) {
   static const char *const prefixes[] = {
-      "mbarrier-", "pipeline-",     "barrier-",    "cluster-",       "clc-",     "warp-",
-      "register-", "tcgen05-",      "tma-issued-", "tma-multicast-", "tma-box-", "smem-out-",
-      "smem-arr",  "wgmma-incompl", "tma-size-",   "tma-address"};
+      "mbarrier-", "pipeline-", "barrier-",      "cluster-",    "clc-",           "warp-",
+      "pdl-spin-", "register-", "tcgen05-",      "tma-issued-", "tma-multicast-", "tma-box-",
+      "smem-out-", "smem-arr",  "wgmma-incompl", "tma-size-",   "tma-address"};
   return !beside_the_run(kind) && has_prefix(kind, prefixes, sizeof prefixes / sizeof *prefixes);
 }
 
