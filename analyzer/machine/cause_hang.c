@@ -95,11 +95,10 @@ static bool partner_stuck(const Hang *hang, const Stuck *self, const Mbar *bar) 
     if (now) continue;
     for (int j = 0; j < hang->list.count; j++) {
       const Stuck *s = &hang->list.items[j];
-      if (s == self) continue;
-      if (a->warp == (uint32_t)s->strand->warp->index) return true;
-      /* An asynchronous arrival: of whoever executes the instruction. */
-      if (a->warp == UINT32_MAX && s->insn != self->insn &&
-          code_ahead(hang->machine->kernel, hang->machine->arena, s->strand->pc, code_is_same,
+      if (s == self || (s->waiter && s->waiter->bar == bar)) continue;
+      /* UINT32_MAX: an asynchronous arrival, of whoever executes the instruction. */
+      if (a->warp != UINT32_MAX && a->warp != (uint32_t)s->strand->warp->index) continue;
+      if (code_ahead(hang->machine->kernel, hang->machine->arena, s->strand->pc, code_is_same,
                      a->insn))
         return true;
     }
