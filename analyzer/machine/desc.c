@@ -127,14 +127,15 @@ static void check_room(Machine *machine, Strand *strand, const DescRead *read,
 }
 
 /* Swizzled rows repeat in atoms of eight. A tile that begins at another row of one needs a base
- * offset (PTX ISA 9.7.15.5.1.2.2). Where its object begins is another matter. */
+ * offset (PTX ISA 9.7.15.5.1.2.2). Wrong is what is wrong both from the start of its object, which
+ * may lie anywhere, and from the start of shared memory, which code may align to by itself. */
 static void check_atom(Machine *machine, const DescRead *read, const Descriptor *desc,
                        const DescTile *tile) {
   uint64_t within;
   if (!desc->swizzle || desc->base_offset || tile->transposed || tile->element_bits < 4) return;
   if (machine_shared_object(machine, desc->start, &within) < 0) return;
-  unsigned row = (unsigned)(within % (8 * (unsigned)desc->swizzle)) / (unsigned)desc->swizzle;
-  if (row == 0) return;
+  unsigned width = (unsigned)desc->swizzle, row = (unsigned)(within % (8 * width)) / width;
+  if (row == 0 || desc->start % (8 * width) / width == 0) return;
   IrViolation *v = machine_violation(
       machine, MACHINE_CHECK_ALWAYS, read->insn,
       kind_of(read, "wgmma-descriptor", "tcgen05-smem-descriptor"),

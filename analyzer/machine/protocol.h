@@ -23,7 +23,7 @@
 #define CP_ASYNC_GROUPS 32 /* cp.async groups a lane can leave pending and still be told apart */
 #define WGMMA_COMMITS 16
 #define TMEM_COLUMNS 512
-#define TMEM_QUADRANTS 4
+#define TMEM_PARTS 8 /* of 16 lanes: two for each warp of a warpgroup */
 
 /* ---- mbarrier (mbarrier.c) ---- */
 
@@ -174,7 +174,7 @@ typedef struct NamedBarrier {
   uint64_t last_answer;           /* names what the vote before came to, where that is unknown */
 } NamedBarrier;
 
-typedef struct TmemCell { /* one column of one quadrant (32 lanes) */
+typedef struct TmemCell { /* one column of one part (16 lanes) */
   Access *write;
   Access *reads[4];
 } TmemCell;
@@ -191,7 +191,7 @@ typedef struct TmemAlloc {
 typedef struct CtaState {
   Mbar **mbars; /* by offset / 8 */
   NamedBarrier named[PROTOCOL_NAMED_BARRIERS];
-  TmemCell *tmem; /* TMEM_COLUMNS x TMEM_QUADRANTS, NULL while nothing is allocated */
+  TmemCell *tmem; /* TMEM_COLUMNS x TMEM_PARTS, NULL while nothing is allocated */
   KC_VEC(TmemAlloc) allocs;
   bool alloc_unknown;  /* an allocation of unknown size */
   bool dealloc_failed; /* a dealloc was given a wrong address */

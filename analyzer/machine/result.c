@@ -241,6 +241,7 @@ bool core_is_published(const MachineSession *session, const CoreFinding *f) {
 }
 
 #define CONVENTION 4 /* places in one kernel */
+#define CONVENTION_WAITS 2
 
 /* Something that the ISA asks for and that much code which runs goes without: one place is a slip,
  * many are the way the kernel is written. */
@@ -256,7 +257,7 @@ static bool is_convention(const MachineSession *session, const CoreFinding *f) {
     const CoreFinding *other = &core->findings.items[i];
     places += strcmp(other->kind, f->kind) == 0 && other->violation->confidence >= IR_INFERRED;
   }
-  return places >= CONVENTION;
+  return places >= (strcmp(f->kind, kinds[1]) == 0 ? CONVENTION_WAITS : CONVENTION);
 }
 
 void core_publish(MachineSession *session, IrViolations *violations) {

@@ -199,7 +199,7 @@ static uint32_t accumulator_columns(const IrInsn *insn, const InstructionDescrip
 static uint32_t quadrants_of(const IrInsn *insn, const InstructionDescriptor *d) {
   (void)insn;
   (void)d;
-  return TMEM_ALL_QUADRANTS; /* M = 64 uses half of the lanes of each quadrant */
+  return TMEM_ALL_PARTS; /* M = 64 uses half of the lanes of each quadrant */
 }
 
 static void touch_accumulator(Machine *machine, Strand *strand, const IrInsn *insn,
@@ -238,7 +238,7 @@ static void touch_inputs(Machine *machine, Strand *strand, const IrInsn *insn) {
     tmem_check_allocated(machine, strand, insn, strand->warp->cta->rank, (uint32_t)address, count,
                          names[i]);
     tmem_touch(machine, strand, queued(machine, strand, insn, ACTOR_TCGEN05_MMA, false),
-               strand->warp->cta->rank, (uint32_t)address & 0xffff, count, TMEM_ALL_QUADRANTS);
+               strand->warp->cta->rank, (uint32_t)address & 0xffff, count, TMEM_ALL_PARTS);
   }
 }
 
@@ -354,7 +354,7 @@ MachineStep event_tcgen05_cp(Machine *machine, Strand *strand, const IrInsn *ins
     Access *access = queued(machine, strand, insn, ACTOR_TCGEN05_CP, true);
     access->base = (uint32_t)tmem & 0xffff;
     tmem_touch(machine, strand, access, strand->warp->cta->rank, (uint32_t)tmem & 0xffff, count,
-               TMEM_ALL_QUADRANTS);
+               TMEM_ALL_PARTS);
   }
   ws->tcgen05_issue[first_lane(strand->active)] = insn;
   return MACHINE_NEXT;
@@ -461,6 +461,14 @@ static uint32_t columns_of(const IrInsn *insn) {
   }
 }
 
+/* The lanes of its quadrant that a load or store of a warp reaches. */
+static uint32_t parts_of(const IrInsn *insn, int warp, uint32_t address) {
+  uint32_t both = 3u << (2 * (warp % 4));
+  bool half = insn->shape.m == 16 && insn->shape.n >= 64;
+  if (!half) return both;
+  return 1u << (2 * (warp % 4) + (address >> 20 & 1));
+}
+
 static MachineStep move(Machine *machine, Strand *strand, const IrInsn *insn, bool store) {
   if (!machine_converge(machine, strand, MACHINE_ALL_LANES)) return MACHINE_BLOCKED;
   Protocol *p = protocol_of(machine);
@@ -499,7 +507,7 @@ static MachineStep move(Machine *machine, Strand *strand, const IrInsn *insn, bo
                                         .insn = insn,
                                         .step = machine->step});
     tmem_touch(machine, strand, access, strand->warp->cta->rank, (uint32_t)address & 0xffff, count,
-               1u << (warp % 4));
+               parts_of(insn, warp, (uint32_t)address));
     if (store)
       KC_PUSH(machine->arena, ws->tcgen05_st, access);
     else

@@ -7,7 +7,7 @@
 
 static TmemCell *cells_of(Machine *machine, int rank) {
   CtaState *cta = cta_state(&machine->ctas[rank]);
-  if (!cta->tmem) cta->tmem = KC_NEW_ARRAY(machine->arena, TmemCell, TMEM_COLUMNS * TMEM_QUADRANTS);
+  if (!cta->tmem) cta->tmem = KC_NEW_ARRAY(machine->arena, TmemCell, TMEM_COLUMNS * TMEM_PARTS);
   return cta->tmem;
 }
 
@@ -29,7 +29,11 @@ static int missing_for(const Machine *machine, const LaneGroup *group, uint32_t 
   if (by_queue(a) && by_queue(now) && a->agent == now->agent && a->lanes == now->lanes) return -1;
   if (!by_queue(a)) {
     if (own_warp && !by_queue(now) && a->actor == ACTOR_TCGEN05_LD) return -1;
-    if (a->time == CLOCK_NEVER) return TMEM_NO_WAIT;
+    if (a->time == CLOCK_NEVER) {
+      bool used = a->consumed && !own_warp &&
+                  clock_behind(&p->clocks, group->clock, a->agent, a->lanes, a->consumed - 1);
+      return used ? TMEM_NO_ORDER : TMEM_NO_WAIT;
+    }
     if (own_warp) {
       if (!by_queue(now)) return -1;
       uint32_t others = a->lanes & ~lanes;
@@ -103,9 +107,9 @@ void tmem_touch(Machine *machine, Strand *strand, const Access *access, int rank
   TmemCell *cells = cells_of(machine, rank);
   const Access *good = NULL, *bad = NULL; /* the last access that was found (not) in order */
   for (uint32_t c = column; c < column + count; c++) {
-    for (int q = 0; q < TMEM_QUADRANTS; q++) {
+    for (int q = 0; q < TMEM_PARTS; q++) {
       if (!(quadrants >> q & 1)) continue;
-      TmemCell *cell = &cells[c * TMEM_QUADRANTS + (uint32_t)q];
+      TmemCell *cell = &cells[c * TMEM_PARTS + (uint32_t)q];
       for (int i = -1; i < (access->write ? 4 : 0); i++) {
         const Access *a = i < 0 ? cell->write : cell->reads[i];
         if (!a || a == access || a == good || a == bad) continue;
@@ -128,8 +132,8 @@ bool tmem_written(const Machine *machine, int rank, uint32_t column, uint32_t co
   if (!cells) return false;
   for (uint32_t c = column; c < column + count && c < TMEM_COLUMNS; c++) {
     bool any = false;
-    for (int q = 0; q < TMEM_QUADRANTS; q++)
-      any = any || cells[c * TMEM_QUADRANTS + (uint32_t)q].write;
+    for (int q = 0; q < TMEM_PARTS; q++)
+      any = any || cells[c * TMEM_PARTS + (uint32_t)q].write;
     if (!any) return false;
   }
   return true;
@@ -355,8 +359,8 @@ static void check_in_use(Machine *machine, Strand *strand, const IrInsn *insn,
   if (!cta->tmem) return;
   const LaneClocks *lanes = &warp_state(strand->warp)->lanes;
   for (uint32_t c = alloc->base; c < alloc->base + alloc->columns; c++)
-    for (int q = 0; q < TMEM_QUADRANTS; q++) {
-      const TmemCell *cell = &cta->tmem[c * TMEM_QUADRANTS + (uint32_t)q];
+    for (int q = 0; q < TMEM_PARTS; q++) {
+      const TmemCell *cell = &cta->tmem[c * TMEM_PARTS + (uint32_t)q];
       for (int i = -1; i < 4; i++) {
         const Access *a = i < 0 ? cell->write : cell->reads[i];
         if (!a) continue;

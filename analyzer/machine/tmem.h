@@ -4,7 +4,7 @@
 
 #include "machine/protocol.h"
 
-#define TMEM_ALL_QUADRANTS 15u
+#define TMEM_ALL_PARTS 255u
 
 /* `access` touches columns [column, column + count) of the quadrants in the mask. */
 void tmem_touch(Machine *machine, Strand *strand, const Access *access, int rank, uint32_t column,
