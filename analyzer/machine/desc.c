@@ -132,7 +132,7 @@ static void check_room(Machine *machine, Strand *strand, const DescRead *read,
 static void check_atom(Machine *machine, const DescRead *read, const Descriptor *desc,
                        const DescTile *tile) {
   uint64_t within;
-  if (!desc->swizzle || desc->base_offset || tile->transposed || tile->element_bits < 4) return;
+  if (read->family[0] != 'w' || !desc->swizzle || desc->base_offset || tile->transposed) return;
   if (machine_shared_object(machine, desc->start, &within) < 0) return;
   unsigned width = (unsigned)desc->swizzle, row = (unsigned)(within % (8 * width)) / width;
   if (row == 0 || desc->start % (8 * width) / width == 0) return;
@@ -142,7 +142,10 @@ static void check_atom(Machine *machine, const DescRead *read, const Descriptor 
       "operand %c begins at row %u of a %d-byte swizzle atom, and its base offset is 0: tiles of "
       "this swizzle begin at multiples of %d bytes",
       read->operand, row, desc->swizzle, 8 * desc->swizzle);
-  if (v) ir_violation_fact(machine->violations, v, "row", "%u", row);
+  if (!v) return;
+  v->confidence = IR_INFERRED;
+  v->assumed = "that the tile is laid out by the address bits, as a tensor copy does it";
+  ir_violation_fact(machine->violations, v, "row", "%u", row);
 }
 
 static void remember(Machine *machine, int rank, uint32_t start, uint32_t end) {
