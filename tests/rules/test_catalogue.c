@@ -205,19 +205,6 @@ static const struct {
   const char *rule, *reason;
 } UNSHOWN[] = {
     {"kcheck-unknown-kind", "only a defect of kcheck itself can cause it; test_apply does"},
-    {"pipeline-deadlock", "no fixture yet"},
-    {"pipeline-multicast-release-local", "no fixture yet"},
-    {"pipeline-slot-never-released", "no fixture yet"},
-    {"pipeline-stage-phase-desync", "no fixture yet"},
-    {"pipeline-trip-count-mismatch", "no fixture yet"},
-    {"register-setmaxnreg-not-uniform", "no fixture yet"},
-    {"tcgen05-alloc-not-one-warp", "no fixture yet"},
-    {"tcgen05-commit-missing", "no fixture yet"},
-    {"tcgen05-commit-wrong-thread", "no fixture yet"},
-    {"tcgen05-dealloc-in-use", "no fixture yet"},
-    {"tcgen05-pair-commit-not-multicast", "no fixture yet"},
-    {"tcgen05-pair-double-issue", "no fixture yet"},
-    {"tcgen05-tmem-race", "no fixture yet"},
 };
 
 static bool is_unshown(const char *rule) {
