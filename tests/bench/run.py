@@ -5,8 +5,8 @@ usage: run.py --kcheck BINARY [--all] [FILE...]
 
 For each file: kcheck from start to exit against a bare libclang parse of the same file with the same
 headers, and against clang-tidy's default checks on it (where clang-tidy is installed); the share of
-each stage; peak memory. Times are the best of N runs. Then what the machine alone costs, by
-tests/bench/machine.c: processor time over all inputs and schedules, steps a second, memory, for the
+each stage; peak memory. Times are the best of N runs. A small kernel is also measured with the
+embedded headers alone. Then what the machine alone costs, by tests/bench/machine.c: processor time over all inputs and schedules, steps a second, memory, for the
 reference kernels and a cluster of 8 CTAs with 96 warps. It fails when kcheck takes more than LIMIT
 times the bare parse plus a second, or the machine more than its limits: guards against accidents,
 not targets. (Targets on a quiet machine: 30 ms for a GEMM, 300 ms for the large cluster.)
@@ -23,6 +23,9 @@ import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 RUNS, LIMIT = 3, 8
+# The target for a small kernel is 100 ms of wall time on two quiet cores, 30 of them for opening
+# libclang. The limit is on the least processor time, which a busy machine at most doubles.
+SMALL_RUNS, SMALL_LIMIT_S = 15, 0.2
 MACHINE_LIMIT_MS, CLUSTER_LIMIT_MS, MEMORY_LIMIT_MB = 400, 3000, 200
 HEADERS = os.path.join(ROOT, "knowledge", "headers", "include")
 COMMON = ["-x", "cuda", "--cuda-device-only", "-fsyntax-only", "-w", "-std=c++17", "--cuda-gpu-arch=sm_90a",
@@ -70,6 +73,23 @@ def best(command, runs=RUNS):
         seconds = min(seconds, time.monotonic() - start)
         memory = max(memory, usage.ru_maxrss / 1024)
     return seconds, memory
+
+
+def measure_small(kcheck):
+    """A raw-PTX kernel with its headers as on a machine without a toolkit, from start to exit."""
+    path = os.path.join(ROOT, "fixtures", "reference", "pipeline_ptx.cu")
+    spent, walls = [], []
+    for _ in range(SMALL_RUNS):
+        start = time.monotonic()
+        process = subprocess.Popen([kcheck, "--cuda-path", "none", path], stdout=subprocess.DEVNULL)
+        usage = os.wait4(process.pid, 0)[2]
+        walls.append(time.monotonic() - start)
+        spent.append(usage.ru_utime + usage.ru_stime)
+    processor = sorted(spent)[len(spent) // 2]
+    print("%-34s without a toolkit, start to exit: %.0f ms of processor time (least %.0f), %.0f ms (least %.0f)" % (
+        os.path.basename(path), 1000 * processor, 1000 * min(spent), 1000 * sorted(walls)[len(walls) // 2],
+        1000 * min(walls)))
+    return min(spent) < SMALL_LIMIT_S
 
 
 def look(kcheck, path):
@@ -150,6 +170,8 @@ def main():
         whole, parse = measure(os.path.abspath(options.kcheck), libclang, path)
         good = whole < LIMIT * parse + 1
         passed, failed = passed + good, failed + (not good)
+    small = measure_small(os.path.abspath(options.kcheck))
+    passed, failed = passed + small, failed + (not small)
     more = measure_machine(os.path.abspath(options.kcheck),
                            files + [os.path.join(ROOT, "tests", "bench", "cluster8.cu")])
     passed, failed = passed + more[0], failed + more[1]
