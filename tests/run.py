@@ -19,7 +19,7 @@ import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 LONG_LIMIT_S, LIMIT_S = 4 * 3600, 20 * 60
-LONG_SUITES = ("fuzz", "sanitize")  # they build the analyzer again: with --all, or when named
+LONG_SUITES = ("fuzz",)  # they build the analyzer again: with --all, or when named
 
 
 def suite_programs():
