@@ -434,21 +434,26 @@ static void withhold_for_notes(MachineSession *session) {
 }
 
 /* Synchronisation that no input and no schedule led to: nothing is known of it. Said of kernels
- * that ran as a whole only; what was cut says so by itself. */
+ * that ran as a whole only; what was cut says so by itself. A kernel of which most was not reached
+ * has not been checked. */
 static void name_unreached(MachineSession *session) {
   const IrKernel *kernel = session->kernel;
   const CoreSession *core = session->core;
   if (!session->result->ran || !session->result->complete) return;
+  if (core->findings.count > 0) return; /* what hangs reaches nothing more */
   Machine naming = {.session = session, .program = session->program};
-  int count = 0;
+  int count = 0, total = 0;
   const IrInsn *first = NULL;
   for (int i = 0; i < kernel->insns.count; i++) {
     const IrInsn *insn = &kernel->insns.items[i];
-    if (core->executed[i] || !ir_is_protocol(insn)) continue;
+    if (!ir_is_protocol(insn)) continue;
+    total++;
+    if (core->executed[i]) continue;
     if (!first) first = insn;
     count++;
   }
   if (!first) return;
+  if (2 * count > total) session->result->complete = false;
   core_not_checked(session, "no input that was tried reaches %s (%s)%s",
                    ir_event_mnemonic((IrEvent)first->event), machine_line(&naming, first),
                    count > 1 ? kc_printf(session->arena, " and %d instructions more", count - 1)
