@@ -253,7 +253,6 @@ static void note_hang(MachineSession *session, const Machine *machine) {
   if (machine_is_off(machine, MACHINE_CHECK_DEADLOCK)) return;
   /* What another run has found may be why. */
   if (((const CoreSession *)session->core)->findings.count > 0) return;
-  session->result->complete = false;
   core_not_checked(session, "inputs '%s': the run hangs, and what it waits for could not be named",
                    machine->sample->name);
 }
