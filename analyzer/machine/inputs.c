@@ -75,10 +75,27 @@ static void set_dims(int64_t dims[3], int64_t x) {
   dims[1] = dims[2] = 1;
 }
 
-/* Whether the kernel reads the y or z of threadIdx or blockDim. */
-static bool reads_block_shape(const IrKernel *kernel) {
+/* Whether `stack` stands in a library function of a group that counts threads over all dimensions:
+ * what it returns is the same for every shape of as many threads. */
+static bool in_linear_rank(const SourceMap *map, uint32_t stack) {
+  static const char *const NAMES[] = {"thread_rank", "num_threads", "size"};
+  for (; stack; stack = map->stacks.items[stack].outer) {
+    const SourceStack *frame = &map->stacks.items[stack];
+    if (!frame->function || !frame->range.file || map->files.items[frame->range.file].user)
+      continue;
+    const char *colon = strrchr(frame->function, ':');
+    const char *name = colon ? colon + 1 : frame->function;
+    for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++)
+      if (strcmp(name, NAMES[i]) == 0) return true;
+  }
+  return false;
+}
+
+/* Whether the kernel reads the y or z of threadIdx or blockDim for more than a linear rank. */
+static bool reads_block_shape(const SourceMap *map, const IrKernel *kernel) {
   for (int i = 0; i < kernel->insns.count; i++) {
     const IrInsn *insn = &kernel->insns.items[i];
+    if (in_linear_rank(map, insn->where)) continue;
     for (int j = 0; j < insn->nargs; j++)
       if (insn->args[j].kind == IR_OPD_SPECIAL &&
           (insn->args[j].id == IR_SREG_tid_y || insn->args[j].id == IR_SREG_tid_z ||
@@ -88,13 +105,14 @@ static bool reads_block_shape(const IrKernel *kernel) {
   return false;
 }
 
-static void choose_block(const IrKernel *kernel, CoreLaunch *launch, MachineSample *sample) {
+static void choose_block(const SourceMap *map, const IrKernel *kernel, CoreLaunch *launch,
+                         MachineSample *sample) {
   int64_t reqntid[3] = {kernel->reqntid[0], kernel->reqntid[1], kernel->reqntid[2]};
   take_dims(launch->block, reqntid);
   if (launch->block[0] <= 0) {
     bool bounded = kernel->max_threads > 0;
     set_dims(launch->block, bounded ? kernel->max_threads : core_guess_threads(kernel));
-    sample->shape_guessed = reads_block_shape(kernel);
+    sample->shape_guessed = reads_block_shape(map, kernel);
     sample->block_guessed = !bounded || sample->shape_guessed;
   }
   memcpy(sample->block, launch->block, sizeof sample->block);
@@ -418,7 +436,7 @@ static MachineSample *make_sample(MachineSession *session, MachineSamples *sampl
   sample->uneven = choice.uneven;
   sample->small = choice.small - 1;
   sample->cluster_index = choice.cluster_index;
-  choose_block(session->kernel, &launch, sample);
+  choose_block(&session->program->sources, session->kernel, &launch, sample);
   choose_cluster(session->kernel, &launch, sample);
   if (choice.cluster_index > 0) sample->grid[0] *= choice.cluster_index + 1;
   if (choice.exact && launch.grid[0] > 0) memcpy(sample->grid, launch.grid, sizeof sample->grid);
