@@ -166,8 +166,8 @@ KCHECK_TENSOR(5, (int c0, int c1, int c2, int c3, int c4), KCHECK_LIST(c0, c1, c
 } // namespace experimental
 } // namespace device
 
-template < ::std::size_t align> struct aligned_size_t {
-  static constexpr ::std::size_t kcheck_align = align;
+template < ::std::size_t alignment> struct aligned_size_t {
+  static constexpr ::std::size_t align = alignment;
   ::std::size_t value;
   KCHECK_HD constexpr explicit aligned_size_t(::std::size_t v) : value(v) {}
   KCHECK_HD constexpr operator ::std::size_t() const { return value; }
