@@ -10,7 +10,7 @@ extern const char kc_packed_data[];
 extern const char kc_packed_data_end[];
 
 typedef struct {
-  char *path;
+  const char *path;
   const char *text;
   size_t length;
 } DataFile;
@@ -42,7 +42,7 @@ static void add_folder(GArray *files, const char *root, const char *relative) {
 
 static void add_packed(GArray *files) {
   for (const char *at = kc_packed_data; at < kc_packed_data_end;) {
-    DataFile file = {.path = g_strdup(at)};
+    DataFile file = {.path = at};
     at += strlen(at) + 1;
     file.length = strtoul(at, NULL, 10);
     at += strlen(at) + 1;
@@ -73,7 +73,7 @@ static GArray *all_files(void) {
 const char *kc_data_get(const char *path, size_t *length) {
   GArray *files = all_files();
   guint index = 0;
-  DataFile key = {.path = (char *)path};
+  DataFile key = {.path = path};
   if (!g_array_binary_search(files, &key, by_path, &index)) return NULL;
   const DataFile *file = &g_array_index(files, DataFile, index);
   if (length) *length = file->length;

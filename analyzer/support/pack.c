@@ -1,15 +1,40 @@
 /* Build tool: packs the files named on standard input (one path a line, relative to the folder
  * argv[1]) into argv[2] as records "path\0size\0bytes\0", sorted by path. Read by support/data.c.
+ * Each YAML file is there a second time, as the tree that a run needs (support/yaml_tree.h).
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "support/yaml_tree.h"
+
 static int by_text(const void *a, const void *b) {
   return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-static int pack_file(FILE *out, const char *root, const char *path) {
+static void put(FILE *out, const char *path, const void *bytes, size_t size) {
+  fprintf(out, "%s%c%zu%c", path, 0, size, 0);
+  fwrite(bytes, 1, size, out);
+  fputc(0, out);
+}
+
+/* A file with a mistake gets no tree: whoever reads it then says where the mistake is. */
+static void grow_tree(FILE *trees, const char *path, const char *text, size_t size) {
+  if (!g_str_has_suffix(path, ".yaml")) return;
+  KcArena *arena = kc_arena_new();
+  KcError error = {0};
+  const KcYaml *root = kc_yaml_read(arena, path, text, size, &error);
+  if (root) {
+    g_autoptr(GByteArray) bytes = g_byte_array_new();
+    g_autofree char *name = g_strconcat(KC_YAML_TREES, path, NULL);
+    kc_yaml_tree_write(bytes, root);
+    put(trees, name, bytes->data, bytes->len);
+  }
+  kc_error_clear(&error);
+  kc_arena_free(arena);
+}
+
+static int pack_file(FILE *out, FILE *trees, const char *root, const char *path) {
   char full[4096];
   snprintf(full, sizeof full, "%s/%s", root, path);
   FILE *in = fopen(full, "rb");
@@ -27,8 +52,8 @@ static int pack_file(FILE *out, const char *root, const char *path) {
   }
   fclose(in);
   bytes[size] = 0;
-  fprintf(out, "%s%c%ld%c", path, 0, size, 0);
-  fwrite(bytes, 1, (size_t)size + 1, out);
+  put(out, path, bytes, (size_t)size);
+  grow_tree(trees, path, bytes, (size_t)size);
   free(bytes);
   return 0;
 }
@@ -52,7 +77,13 @@ int main(int argc, char **argv) {
     return 1;
   }
   int failed = 0;
+  char *trees = NULL; /* they sort behind all files */
+  size_t size = 0;
+  FILE *behind = open_memstream(&trees, &size);
   for (size_t i = 0; i < count; i++)
-    failed |= pack_file(out, argv[1], paths[i]);
+    failed |= pack_file(out, behind, argv[1], paths[i]);
+  failed |= fclose(behind);
+  fwrite(trees, 1, size, out);
+  free(trees);
   return fclose(out) != 0 || failed;
 }

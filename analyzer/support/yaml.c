@@ -116,8 +116,8 @@ static const KcYaml *convert_document(KcArena *arena, const char *path, yaml_doc
   return root;
 }
 
-const KcYaml *kc_yaml_parse(KcArena *arena, const char *path, const char *text, size_t length,
-                            KcError *error) {
+const KcYaml *kc_yaml_read(KcArena *arena, const char *path, const char *text, size_t length,
+                           KcError *error) {
   yaml_parser_t parser;
   yaml_document_t document;
   if (!yaml_parser_initialize(&parser)) g_error("libyaml: out of memory");

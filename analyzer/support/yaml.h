@@ -24,6 +24,10 @@ typedef struct KcYaml {
  * scalar, the same key twice, nesting deeper than 64. */
 const KcYaml *kc_yaml_parse(KcArena *arena, const char *path, const char *text, size_t length,
                             KcError *error);
+/* The same without a look at the trees that the build made of the embedded files (kc_yaml_parse
+ * returns those for an embedded file's own text). */
+const KcYaml *kc_yaml_read(KcArena *arena, const char *path, const char *text, size_t length,
+                           KcError *error);
 
 /* The value of `key` in a map, or NULL when it is absent (or `map` is no map). */
 const KcYaml *kc_yaml_get(const KcYaml *map, const char *key);

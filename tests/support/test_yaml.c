@@ -3,8 +3,10 @@
 #include <check.h>
 #include <glib.h>
 
+#include "support/data.h"
 #include "support/suggest.h"
 #include "support/yaml.h"
+#include "support/yaml_tree.h"
 
 Suite *test_suite(void);
 
@@ -23,6 +25,44 @@ static void teardown(void) {
 static const KcYaml *parse(const char *text) {
   return kc_yaml_parse(arena, "t.yaml", text, strlen(text), &error);
 }
+
+static void compare(const char *path, const KcYaml *a, const KcYaml *b) {
+  ck_assert_msg(a->kind == b->kind && a->count == b->count && a->quoted == b->quoted, "%s:%d", path,
+                a->line);
+  ck_assert_msg(a->line == b->line && a->column == b->column, "%s:%d", path, a->line);
+  if (a->kind == KC_YAML_SCALAR) ck_assert_str_eq(a->text, b->text);
+  for (int i = 0; i < a->count; i++) {
+    if (a->kind == KC_YAML_MAP) compare(path, a->keys[i], b->keys[i]);
+    compare(path, a->items[i], b->items[i]);
+  }
+}
+
+static void compare_file(const char *path, const char *text, size_t length, void *user) {
+  int *trees = user;
+  if (!g_str_has_suffix(path, ".yaml")) return;
+  g_autofree char *name = g_strconcat(KC_YAML_TREES, path, NULL);
+  ck_assert_msg(kc_data_get(name, NULL) != NULL, "%s has no tree", path);
+  const KcYaml *read = kc_yaml_read(arena, path, text, length, &error);
+  const KcYaml *packed = kc_yaml_parse(arena, path, text, length, &error);
+  ck_assert_msg(read && packed, "%s: %s", path, error.message);
+  compare(path, read, packed);
+  (*trees)++;
+}
+
+START_TEST(embedded_trees_are_what_the_files_say) {
+  int trees = 0;
+  kc_data_each("rules/", compare_file, &trees);
+  kc_data_each("knowledge/", compare_file, &trees);
+  kc_data_each("fixtures/", compare_file, &trees);
+  ck_assert_int_gt(trees, 200);
+}
+END_TEST
+
+START_TEST(a_text_of_ones_own_is_not_an_embedded_file) {
+  const KcYaml *root = kc_yaml_parse(arena, "knowledge/vocabulary.yaml", "a: 1\n", 5, &error);
+  ck_assert_str_eq(kc_yaml_text(root, "a", ""), "1");
+}
+END_TEST
 
 START_TEST(reads_maps_lists_and_blocks) {
   const KcYaml *root = parse("a: 1\nb: [x, 'y']\nc: |\n  two\n  lines\nd: {e: true}\n");
@@ -97,6 +137,8 @@ Suite *test_suite(void) {
   Suite *suite = suite_create("support/yaml");
   TCase *tests = tcase_create("yaml");
   tcase_add_checked_fixture(tests, setup, teardown);
+  tcase_add_test(tests, embedded_trees_are_what_the_files_say);
+  tcase_add_test(tests, a_text_of_ones_own_is_not_an_embedded_file);
   tcase_add_test(tests, reads_maps_lists_and_blocks);
   tcase_add_test(tests, an_empty_document_is_an_empty_map);
   tcase_add_test(tests, bad_syntax_names_its_line);
