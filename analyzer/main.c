@@ -15,6 +15,7 @@
 int main(int argc, char **argv) {
   /* Options and paths are UTF-8 whatever the locale says; messages and numbers stay as they are. */
   if (!setlocale(LC_CTYPE, "C.UTF-8")) setlocale(LC_CTYPE, "");
-  if (argc == 2 && strcmp(argv[1], WORKER_FLAG) == 0) return worker_main();
+  if (argc == 2 && strcmp(argv[1], WORKER_FLAG) == 0) return worker_main(false);
+  if (argc == 2 && strcmp(argv[1], WORKER_CUDA_FLAG) == 0) return worker_main(true);
   return cli_run(argc, argv);
 }

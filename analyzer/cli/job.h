@@ -29,9 +29,10 @@ typedef struct Job {
   char *dump;         /* --dump, or NULL */
   char *extra;        /* the command's own argument ("41" of repro FILE:LINE), or NULL */
   bool strict;
-  int64_t timeout_us; /* wall time of the worker */
-  int64_t started_us; /* monotonic time at which the worker got the job */
-  size_t memory;      /* bytes */
+  int64_t timeout_us;          /* wall time of the worker */
+  int64_t started_us;          /* monotonic time at which the worker got the job */
+  size_t memory;               /* bytes */
+  struct CudaOpening *opening; /* libclang, opened by the worker; or NULL */
 } Job;
 
 void job_free(Job *job);

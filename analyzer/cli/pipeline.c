@@ -131,6 +131,7 @@ static bool load_cuda(Run *run) {
       .progress = run->progress,
       .text = run->job->text,
       .text_length = run->job->length,
+      .opening = run->job->opening,
   };
   CudaTiming timing = {0};
   if (run->progress) run->progress("parse", NULL);

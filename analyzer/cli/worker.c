@@ -16,6 +16,7 @@
 #include "cli/render_repro.h"
 #include "cli/sweep.h"
 #include "cli/verdict.h"
+#include "cuda/cuda.h"
 #include "report/report.h"
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -32,6 +33,7 @@
 typedef struct {
   char *request;
   gsize length;
+  CudaOpening *opening;
 } Work;
 
 /* Bounds the processor time of what comes next, or lifts the bound. `share` is that of the job's
@@ -182,6 +184,7 @@ static void *run_on_large_stack(void *data) {
     fputs("the request to the worker is not understood\n", stderr);
     exit(2);
   }
+  job->opening = work->opening;
   limit_self(job);
   Report *report = report_new();
   g_autoptr(GString) output = g_string_new(NULL);
@@ -191,16 +194,16 @@ static void *run_on_large_stack(void *data) {
   return NULL;
 }
 
-int worker_main(void) {
-  Work work = {0};
+int worker_main(bool cuda) {
+  /* libclang would otherwise parse on a thread of its own with a small stack. */
+  g_setenv("LIBCLANG_NOTHREADS", "1", TRUE);
+  Work work = {.opening = cuda ? cuda_open_start() : NULL};
   g_autoptr(GString) request = g_string_new(NULL);
   char buffer[65536];
   for (size_t count; (count = fread(buffer, 1, sizeof buffer, stdin)) > 0;)
     g_string_append_len(request, buffer, (gssize)count);
   work.request = request->str;
   work.length = request->len;
-  /* libclang would otherwise parse on a thread of its own with a small stack. */
-  g_setenv("LIBCLANG_NOTHREADS", "1", TRUE);
   pthread_attr_t attributes;
   pthread_t thread;
   pthread_attr_init(&attributes);
@@ -210,5 +213,6 @@ int worker_main(void) {
   pthread_attr_destroy(&attributes);
   /* The system takes everything back faster than destructors do; a sanitizer wants to see them. */
   if (!UNDER_SANITIZER) _exit(0);
+  cuda_open_free(work.opening);
   return 0;
 }

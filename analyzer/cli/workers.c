@@ -35,6 +35,7 @@ typedef struct {
   GString *answer, *messages;
   int64_t deadline;
   size_t memory;
+  bool cuda; /* needs libclang */
   bool timed_out, too_large;
   int status;
   struct rusage usage;
@@ -57,7 +58,7 @@ static bool make_pipe(int ends[2]) {
   return true;
 }
 
-static int spawn(const char *program, int in, int out, int err, pid_t *pid) {
+static int spawn(const char *program, bool cuda, int in, int out, int err, pid_t *pid) {
   posix_spawn_file_actions_t actions;
   posix_spawnattr_t attributes;
   posix_spawn_file_actions_init(&actions);
@@ -70,7 +71,7 @@ static int spawn(const char *program, int in, int out, int err, pid_t *pid) {
   sigaddset(&defaults, SIGPIPE);
   posix_spawnattr_setsigdefault(&attributes, &defaults);
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
-  char *argv[] = {(char *)"kcheck", (char *)WORKER_FLAG, NULL};
+  char *argv[] = {(char *)"kcheck", (char *)(cuda ? WORKER_CUDA_FLAG : WORKER_FLAG), NULL};
   int failed = posix_spawn(pid, program, &actions, &attributes, argv, environ);
   posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
@@ -91,7 +92,7 @@ static bool start(Worker *w, KcError *error) {
   g_mutex_lock(&one_at_a_time);
   int failed = !program || !make_pipe(in) || !make_pipe(out) || !make_pipe(err)
                    ? errno
-                   : spawn(program, in[0], out[1], err[1], &w->pid);
+                   : spawn(program, w->cuda, in[0], out[1], err[1], &w->pid);
   g_mutex_unlock(&one_at_a_time);
   close_end(&in[0]);
   close_end(&out[1]);
@@ -276,6 +277,7 @@ JobResult *workers_run_one(const Job *job) {
               .text_left = job->text ? job->length : 0,
               .deadline = started + job->timeout_us,
               .memory = job->memory,
+              .cuda = !job->is_ptx,
               .answer = g_string_new(NULL),
               .messages = g_string_new(NULL)};
   if (start(&w, &error)) {

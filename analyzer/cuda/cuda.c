@@ -382,36 +382,54 @@ static bool report_wanted(Load *load) {
 
 /* ---- the pipeline ---- */
 
-/* Opening libclang takes longer than reading the text and the dialects: both go on together. */
-typedef struct Opening {
+struct CudaOpening {
+  GThread *thread; /* NULL once it was joined */
   Clang clang;
   KcError error;
   bool opened;
-} Opening;
+};
 
 static gpointer open_libclang(gpointer data) {
-  Opening *opening = data;
+  CudaOpening *opening = data;
   opening->opened = clang_open(&opening->clang, &opening->error);
   return NULL;
 }
 
+CudaOpening *cuda_open_start(void) {
+  CudaOpening *opening = g_new0(CudaOpening, 1);
+  opening->thread = g_thread_new("libclang", open_libclang, opening);
+  return opening;
+}
+
+static void wait_for(CudaOpening *opening) {
+  if (opening->thread) g_thread_join(opening->thread);
+  opening->thread = NULL;
+}
+
+void cuda_open_free(CudaOpening *opening) {
+  if (!opening) return;
+  wait_for(opening);
+  kc_error_clear(&opening->error);
+  g_free(opening);
+}
+
+static bool take_libclang(Load *load, CudaOpening *opening) {
+  wait_for(opening);
+  load->clang = opening->clang;
+  if (opening->opened) return true;
+  const KcError *why = &opening->error;
+  kc_fail(load->error, why->path, why->line, why->column, "%s",
+          why->message ? why->message : "libclang can't be opened");
+  return why->hint ? kc_hint(load->error, "%s", why->hint) : false;
+}
+
+/* The text and the dialects are read while libclang is being opened. */
 static bool prepare(Load *load) {
-  Opening opening = {0};
-  GThread *thread = g_thread_new("libclang", open_libclang, &opening);
-  bool prepared = prepare_text(load) && load_dialects(load);
-  g_thread_join(thread);
-  load->clang = opening.clang;
-  if (!prepared || opening.opened) {
-    kc_error_clear(&opening.error);
-    return prepared;
-  }
-  if (load->error) {
-    kc_error_clear(load->error);
-    *load->error = opening.error;
-  } else {
-    kc_error_clear(&opening.error);
-  }
-  return false;
+  CudaOpening *own = load->options->opening ? NULL : cuda_open_start();
+  bool prepared = prepare_text(load) && load_dialects(load) &&
+                  take_libclang(load, own ? own : load->options->opening);
+  cuda_open_free(own);
+  return prepared;
 }
 
 static bool run(Load *load, CudaTiming *timing) {

@@ -9,6 +9,9 @@
 /* The value of --cuda-path that keeps to the embedded headers, whatever is installed. */
 #define CUDA_PATH_NONE "none"
 
+/* libclang while a thread opens it: that takes longer than anything before the parse. */
+typedef struct CudaOpening CudaOpening;
+
 typedef struct CudaOptions {
   const char *arch;               /* "sm_90a": full name, suffix included; parsed as this target */
   const char *std;                /* "c++17", or NULL for the default */
@@ -23,6 +26,7 @@ typedef struct CudaOptions {
   void (*progress)(const char *stage, const char *detail);
   const char *text; /* contents when not read from disk (stdin, editor), or NULL */
   size_t text_length;
+  CudaOpening *opening; /* of cuda_open_start, or NULL: cuda_load opens libclang itself */
 } CudaOptions;
 
 /* Timings of the stages in microseconds, for --timing. */
@@ -35,6 +39,11 @@ typedef struct CudaTiming {
  * install), or the file has a syntax error that nvcc would report too. */
 IrProgram *cuda_load(KcArena *arena, const char *path, const CudaOptions *options,
                      IrViolations *violations, CudaTiming *timing, KcError *error);
+
+/* Starts to open libclang on a thread of its own. */
+CudaOpening *cuda_open_start(void);
+/* Waits for it and frees what it took; libclang stays. NULL is allowed. */
+void cuda_open_free(CudaOpening *opening);
 
 /* Version of the libclang that was opened (22), or 0; opens it when needed. `path` may be NULL. */
 int cuda_libclang_version(const char **path);
