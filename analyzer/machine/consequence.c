@@ -31,7 +31,6 @@ static const Row rows[] = {
     {"mbarrier-phase-lapped", {"tcgen05-pair-double-issue", "tcgen05-tmem-race"}},
     {"mbarrier-over-arrival", {"tcgen05-pair-double-issue", "tcgen05-issue-not-single-thread"}},
     {"pipeline-barrier-shared", {"tma-issued-by-many-threads"}},
-    {"wgmma-group-protocol", {"wgmma-pending-read"}},
 };
 
 /* ... when one of these is found at the same place. */

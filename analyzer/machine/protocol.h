@@ -242,6 +242,7 @@ typedef struct WarpState {
   /* wgmma */
   struct WgmmaState *wgmma; /* NULL: the warp executes none */
   uint32_t wgmma_open;      /* number of the group that collects now, from 1 */
+  uint32_t wgmma_vain;      /* that group when a wait for all left it out; 0: never */
   uint64_t wgmma_fence;     /* machine step of the last wgmma.fence; 0: none */
   int wgmma_uncommitted;    /* mma_async since the last commit */
   const IrInsn *wgmma_last, *wgmma_fence_insn, *wgmma_wait;

@@ -138,6 +138,7 @@ static void touch_register(Machine *machine, Strand *strand, const IrInsn *insn,
   if (state->reported == p->insn) return; /* one finding a wgmma, not one a register */
   state->reported = p->insn;
   bool uncommitted = p->group == warp_state(warp)->wgmma_open;
+  if (uncommitted && warp_state(warp)->wgmma_vain == p->group) return; /* said at the wait */
   IrViolation *v = machine_violation(
       machine, MACHINE_CHECK_RACE, insn, write ? "wgmma-pending-overwrite" : "wgmma-pending-read",
       "%s is %s while the wgmma at %s that %s it is not known to be complete: %s",
@@ -344,6 +345,7 @@ MachineStep event_wgmma_wait(Machine *machine, Strand *strand, const IrInsn *ins
     return MACHINE_BLOCKED;
   }
   if (n == 0 && ws->wgmma_uncommitted > 0) {
+    ws->wgmma_vain = ws->wgmma_open;
     IrViolation *v = machine_violation(
         machine, MACHINE_CHECK_RACE, insn, "wgmma-group-protocol",
         "%d wgmma.mma_async were issued since the last wgmma.commit_group: the wait does not cover "
@@ -375,6 +377,8 @@ void wgmma_exit(Machine *machine, Strand *strand, uint32_t lanes) {
   (void)lanes;
   WarpState *ws = warp_state(strand->warp);
   if (!ws->wgmma || !ws->wgmma_last) return;
+  /* What a wait in vain or a read too early has told already. */
+  if (ws->wgmma_vain == ws->wgmma_open || ws->wgmma->reported) return;
   if (ws->wgmma_uncommitted > 0)
     machine_violation(machine, MACHINE_CHECK_FINISH, ws->wgmma_last, "wgmma-group-protocol",
                       "the kernel ends with wgmma.mma_async that no wgmma.commit_group follows");

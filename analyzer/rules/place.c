@@ -8,6 +8,7 @@
 typedef struct Body {
   uint32_t first, last; /* lines */
   uint32_t event_line;  /* the one line that an event passes through; 0: none */
+  uint32_t event_end;   /* last line of the statement that begins there */
   bool many_event_lines;
 } Body;
 
@@ -17,7 +18,7 @@ struct Places {
 };
 
 enum {
-  WRAPPER_LINES = 12,      /* longest body of a wrapper around one asm statement */
+  WRAPPER_LINES = 12,      /* what a wrapper has around its one asm statement, at most */
   PLAIN_WRAPPER_LINES = 3, /* of one without any event: an accessor, a cast */
   CALLERS_SHOWN = 2
 };
@@ -66,6 +67,7 @@ static void note_events(const Places *places, const IrKernel *kernel) {
       Body *body = body_of(places, stack->outer);
       if (body->event_line && body->event_line != stack->range.line) body->many_event_lines = true;
       body->event_line = stack->range.line;
+      body->event_end = MAX(body->event_end, MAX(stack->range.end_line, stack->range.line));
     }
   }
 }
@@ -89,7 +91,10 @@ static bool in_wrapper(const Places *places, uint32_t id) {
   uint32_t call = stack_at(places, id)->outer;
   const Body *body = call ? g_hash_table_lookup(places->bodies, GUINT_TO_POINTER(call)) : NULL;
   if (!body || body->many_event_lines) return false;
-  return body->last - body->first < (body->event_line ? WRAPPER_LINES : PLAIN_WRAPPER_LINES);
+  if (!body->event_line) return body->last - body->first < PLAIN_WRAPPER_LINES;
+  uint32_t before = body->event_line > body->first ? body->event_line - body->first : 0;
+  uint32_t behind = body->last > body->event_end ? body->last - body->event_end : 0;
+  return before + behind < WRAPPER_LINES;
 }
 
 /* The next user frame outside `id`, or 0. */
