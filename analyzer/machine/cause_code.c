@@ -1,5 +1,7 @@
 /* What the code of the kernel says about waits, beyond what a run has shown: whether an operand
  * changes from trip to trip, and what a thread that is stuck would do if it went on. */
+#include "machine/mbarrier.h"
+#include "machine/slice.h"
 #include "machine/symptom.h"
 
 #include <ctype.h>
@@ -202,33 +204,50 @@ static bool has_word(const char *text, const char *name, size_t length) {
   return false;
 }
 
-/* Whether the operand of the instruction is written with the name of the barrier:
- * "s.full[2] of CTA 1" -> "full". */
-static bool names(const IrInsn *insn, const char *barrier) {
+/* Whether `text` has the name of the barrier: "s.full[2] of CTA 1" -> "full". */
+static bool names(const char *text, const char *barrier) {
   size_t end = strcspn(barrier, "[ +"), start = end;
   while (start > 0 && barrier[start - 1] != '.')
     start--;
   char word[64];
-  if (!insn->text || end == start || end - start >= sizeof word) return false;
+  if (end == start || end - start >= sizeof word) return false;
   memcpy(word, barrier + start, end - start);
   word[end - start] = 0;
-  return has_word(insn->text, word, end - start);
+  return has_word(text, word, end - start);
 }
 
-bool code_is_arrive_on(const IrInsn *insn, const void *barrier_name) {
+CodeBarrier code_barrier(Machine *machine, const Mbar *bar) {
+  return (CodeBarrier){machine, bar, mbarrier_name(machine, bar, bar->rank)};
+}
+
+/* Whether the instruction is meant for the barrier. */
+static bool means(const IrInsn *insn, const CodeBarrier *barrier) {
+  if (insn->text) return names(insn->text, barrier->name);
+  const IrOperand *address = ir_arg(insn, IR_ROLE_mbar);
+  if (!address) address = ir_arg(insn, IR_ROLE_addr);
+  if (!address) return false;
+  uint64_t within = 0;
+  int object = machine_shared_object(barrier->machine, barrier->bar->offset, &within);
+  if (object < 0) return false;
+  if (address->kind == IR_OPD_OBJECT)
+    return address->id == object && (uint64_t)address->value == within;
+  return slice_operand(barrier->machine->session, address).object == object;
+}
+
+bool code_is_arrive_on(const IrInsn *insn, const void *barrier) {
   return insn->op == IR_event &&
          (insn->event == IR_EV_mbarrier_arrive || insn->event == IR_EV_tcgen05_commit ||
           insn->event == IR_EV_cp_async_mbarrier_arrive) &&
-         names(insn, barrier_name);
+         means(insn, barrier);
 }
 
-bool code_is_signal_on(const IrInsn *insn, const void *barrier_name) {
-  if (code_is_arrive_on(insn, barrier_name)) return true;
+bool code_is_signal_on(const IrInsn *insn, const void *barrier) {
+  if (code_is_arrive_on(insn, barrier)) return true;
   return insn->op == IR_event &&
          (insn->event == IR_EV_mbarrier_expect_tx || insn->event == IR_EV_bulk_copy ||
           insn->event == IR_EV_bulk_tensor_load || insn->event == IR_EV_st_async ||
           insn->event == IR_EV_red_async || insn->event == IR_EV_clc_try_cancel) &&
-         names(insn, barrier_name);
+         means(insn, barrier);
 }
 
 bool code_has(const IrKernel *kernel, CodeTest test, const void *user) {

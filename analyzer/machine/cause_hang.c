@@ -120,7 +120,7 @@ static bool came_past(const Machine *machine, const Stuck *s) {
  * there is written, and has not arrived in this phase. */
 static const Stuck *partner_ahead(const Hang *hang, const Stuck *self, const Mbar *bar) {
   Machine *machine = hang->machine;
-  const char *name = mbarrier_name(machine, bar, bar->rank);
+  CodeBarrier barrier = code_barrier(machine, bar);
   for (int i = 0; i < hang->list.count; i++) {
     const Stuck *s = &hang->list.items[i];
     if (s->strand->warp == self->strand->warp || s->insn == self->insn || came_past(machine, s))
@@ -128,7 +128,8 @@ static const Stuck *partner_ahead(const Hang *hang, const Stuck *self, const Mba
     bool now = false;
     for (int j = 0; j < bar->arrivals.count && !now; j++)
       now = bar->arrivals.items[j].warp == (uint32_t)s->strand->warp->index;
-    if (!now && code_ahead(machine->kernel, machine->arena, s->strand->pc, code_is_arrive_on, name))
+    if (!now &&
+        code_ahead(machine->kernel, machine->arena, s->strand->pc, code_is_arrive_on, &barrier))
       return s;
   }
   return NULL;
@@ -181,9 +182,9 @@ static bool count_too_high(Machine *machine, const Hang *hang, const Stuck *s) {
 /* Whether the strand would arrive on the barrier, or copy to it, behind its wait; also when no name
  * in the code tells. */
 static bool would_signal(Machine *machine, const Stuck *s, const Mbar *bar) {
-  const char *name = mbarrier_name(machine, bar, bar->rank);
-  return code_ahead(machine->kernel, machine->arena, s->strand->pc, code_is_signal_on, name) ||
-         !code_has(machine->kernel, code_is_signal_on, name);
+  CodeBarrier barrier = code_barrier(machine, bar);
+  return code_ahead(machine->kernel, machine->arena, s->strand->pc, code_is_signal_on, &barrier) ||
+         !code_has(machine->kernel, code_is_signal_on, &barrier);
 }
 
 /* A fresh barrier that nobody has arrived on, waited for with parity 0 by the thread that the
@@ -283,7 +284,7 @@ static bool never_arrived(Machine *machine, const Stuck *s) {
             MACHINE_CHECK_DEADLOCK, s->insn, bar, -1, 0),
       desync ? "%s waits for %s, which nobody ever arrives on, while the other slots of the ring "
                "are used: the roles do not walk the ring alike"
-             : "%s waits for ever for %s: no instruction of the kernel arrives on it",
+             : "%s waits for ever for %s: nothing arrives on it",
       machine_who(machine, s->strand), name_of(machine, bar));
   if (v && bar->init)
     ir_violation_related(machine->violations, v, bar->init->where, "initialised here for %lld",

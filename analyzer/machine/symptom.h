@@ -101,10 +101,18 @@ const IrInsn *code_ahead(const IrKernel *kernel, KcArena *arena, int32_t from, C
 bool code_is_barrier(const IrInsn *insn, const void *number); /* int64_t: number of a barrier */
 bool code_is_same(const IrInsn *insn, const void *other);     /* that instruction itself */
 bool code_is_cluster_arrive(const IrInsn *insn, const void *unused);
-/* An arrival whose operand is written with the name of the barrier ("full[2]"). */
-bool code_is_arrive_on(const IrInsn *insn, const void *barrier_name);
+/* A barrier as the code may write it. */
+typedef struct CodeBarrier {
+  Machine *machine;
+  const Mbar *bar;
+  const char *name; /* "s.full[2] of CTA 1" */
+} CodeBarrier;
+CodeBarrier code_barrier(Machine *machine, const Mbar *bar);
+/* An arrival whose operand is written with the name of the barrier ("full[2]"), or computed from
+ * its address (PTX). `barrier`: CodeBarrier. */
+bool code_is_arrive_on(const IrInsn *insn, const void *barrier);
 /* The same, or a copy or announcement of bytes. */
-bool code_is_signal_on(const IrInsn *insn, const void *barrier_name);
+bool code_is_signal_on(const IrInsn *insn, const void *barrier);
 /* Whether any instruction of the kernel passes the test. */
 bool code_has(const IrKernel *kernel, CodeTest test, const void *user);
 /* What the lanes know of their waits on `bar`. */

@@ -167,10 +167,17 @@ END_TEST
       "add.u32 %r5, %r5, 1;\nsetp.lt.u32 %p3, %r5, 5;\n@%p3 bra CONSUMER;\n"
 
 #define FLIP "xor.b32 %r6, %r6, 1;\n"
-#define RELEASE "mbarrier.arrive.shared::cta.b64 _, [empty];\n"
+#define UNFENCED "mbarrier.arrive.shared::cta.b64 _, [empty];\n"
+#define RELEASE "fence.proxy.async.shared::cta;\n" UNFENCED
 
 START_TEST(s9_7_13_15_4_ring) {
   EXPECT_KINDS(64, RING("1", FLIP, RELEASE), "");
+}
+END_TEST
+
+/* By the letter of the memory model (8.6); the rule is off by default. */
+START_TEST(s8_6_refill_of_what_was_read) {
+  EXPECT_KINDS(64, RING("1", FLIP, UNFENCED), "tma-war-no-proxy-fence");
 }
 END_TEST
 
@@ -232,6 +239,7 @@ Suite *test_suite(void) {
   tcase_add_test(tcase, s9_7_13_15_16_unreduced_parity);
   tcase_add_test(tcase, s9_7_13_15_16_state_token);
   tcase_add_test(tcase, s9_7_13_15_4_ring);
+  tcase_add_test(tcase, s8_6_refill_of_what_was_read);
   tcase_add_test(tcase, s9_7_13_15_4_consumer_does_not_flip);
   tcase_add_test(tcase, s9_7_13_15_4_producer_starts_with_parity_0);
   tcase_add_test(tcase, s9_7_13_15_4_lanes_that_lag);

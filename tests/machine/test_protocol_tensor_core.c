@@ -149,7 +149,7 @@ START_TEST(s9_7_16_12_1_no_commit) {
   TC(INIT(1, 1) ALLOC(64)
          TC_DESCRIPTORS THREAD_0("M", TC_MMA "mbarrier.arrive.shared::cta.b64 _, [full];\n")
              WAIT("full", "0", "W") AFTER LANES LD WAIT_LD FREE(64),
-     "tcgen05-dealloc-in-use tcgen05-commit-missing");
+     "tcgen05-commit-missing");
 }
 END_TEST
 
@@ -157,7 +157,7 @@ START_TEST(s9_7_16_12_1_commit_by_another_thread) {
   TC(INIT(1, 1) ALLOC(64)
          TC_DESCRIPTORS THREAD_0("M", TC_MMA) "setp.ne.u32 %p2, %r0, 32;\n@%p2 bra C;\n" TC_COMMIT
                                               "C:\n" FREE(64),
-     "tcgen05-commit-wrong-thread tcgen05-dealloc-in-use");
+     "tcgen05-commit-wrong-thread");
 }
 END_TEST
 
