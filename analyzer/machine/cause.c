@@ -3,6 +3,7 @@
 #include <limits.h>
 #include <string.h>
 
+#include "machine/core.h"
 #include "machine/finish.h"
 #include "machine/mbarrier.h"
 #include "machine/sample.h"
@@ -482,42 +483,42 @@ static bool harmless(const char *kind) {
   return false;
 }
 
-static bool has_prefix(const char *kind, const char *const *prefixes, size_t count) {
+static bool fits_any(const char *kind, const char *const *patterns, size_t count) {
   for (size_t i = 0; i < count; i++)
-    if (strncmp(kind, prefixes[i], strlen(prefixes[i])) == 0) return true;
+    if (core_kind_fits(patterns[i], kind)) return true;
   return false;
 }
 
 /* Kinds about speed, numbers, or what other grids see. */
 static bool beside_the_run(const char *kind) {
-  static const char *const prefixes[] = {
-      "perf-",
-      "numerics-",
-      "cache-",
-      "grid-",
-      "pdl-read-",
-      "pdl-wait-",
-      "global-",
-      "vector-",
-      "fragment-",
+  static const char *const patterns[] = {
+      "perf-*",
+      "numerics-*",
+      "cache-*",
+      "grid-*",
+      "pdl-read-*",
+      "pdl-wait-*",
+      "global-*",
+      "vector-*",
+      "fragment-*",
       "tma-war-no-proxy-fence",
-      "smem-swizzle-",
-      "tma-swizzled-",
+      "smem-swizzle-*",
+      "tma-swizzled-*",
       "mbarrier-relaxed-wait",
-      "smem-implicit",
-      "clc-transform-m",
+      "smem-implicit*",
+      "clc-transform-m*",
       "mbarrier-scope-too-narrow",
   };
-  return harmless(kind) || has_prefix(kind, prefixes, sizeof prefixes / sizeof *prefixes);
+  return harmless(kind) || fits_any(kind, patterns, sizeof patterns / sizeof *patterns);
 }
 
 /* Kinds after which threads may wait for what never comes. */
 static bool may_hang(const char *kind) {
-  static const char *const prefixes[] = {
-      "mbarrier-", "pipeline-", "barrier-",      "cluster-",    "clc-",           "warp-",
-      "pdl-spin-", "register-", "tcgen05-",      "tma-issued-", "tma-multicast-", "tma-box-",
-      "smem-out-", "smem-arr",  "wgmma-incompl", "tma-size-",   "tma-address"};
-  return !beside_the_run(kind) && has_prefix(kind, prefixes, sizeof prefixes / sizeof *prefixes);
+  static const char *const patterns[] = {
+      "mbarrier-*", "pipeline-*", "barrier-*",      "cluster-*",    "clc-*",           "warp-*",
+      "pdl-spin-*", "register-*", "tcgen05-*",      "tma-issued-*", "tma-multicast-*", "tma-box-*",
+      "smem-out-*", "smem-arr*",  "wgmma-incompl*", "tma-size-*",   "tma-address*"};
+  return !beside_the_run(kind) && fits_any(kind, patterns, sizeof patterns / sizeof *patterns);
 }
 
 static bool found_before(const Machine *machine, bool hang) {

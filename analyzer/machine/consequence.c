@@ -39,7 +39,7 @@ static const Row same_place[] = {
     {"tcgen05-smem-descriptor", {"tcgen05-operand-outside-tile"}},
 };
 
-static bool fits(const char *pattern, const char *kind) {
+bool core_kind_fits(const char *pattern, const char *kind) {
   size_t length = strlen(pattern);
   if (pattern[length - 1] == '*') return strncmp(pattern, kind, length - 1) == 0;
   return strcmp(pattern, kind) == 0;
@@ -53,7 +53,7 @@ static bool follows(const MachineSession *session, const Row *row, const CoreFin
     const CoreFinding *other = &core->findings.items[i];
     if (here && other->where != finding->where) continue;
     for (size_t k = 0; k < G_N_ELEMENTS(row->cause) && row->cause[k]; k++)
-      if (fits(row->cause[k], other->kind) && core_stands(session, other)) return true;
+      if (core_kind_fits(row->cause[k], other->kind) && core_stands(session, other)) return true;
   }
   return false;
 }

@@ -296,6 +296,8 @@ void core_shrink(MachineSession *session);
 bool core_stands(const MachineSession *session, const CoreFinding *finding);
 /* consequence.c: whether a finding only follows from another one that is told. */
 bool core_follows_from_another(const MachineSession *session, const CoreFinding *finding);
+/* Whether a kind is the pattern, or begins with what stands before its closing '*'. */
+bool core_kind_fits(const char *pattern, const char *kind);
 
 /* ---- inputs.c, guess.c, maps.c ---- */
 
