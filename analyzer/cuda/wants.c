@@ -42,18 +42,26 @@ static const struct {
      "double3 double4 make_char* make_uchar* make_short* make_ushort* make_long* make_ulong* "
      "make_longlong* make_ulonglong* make_double* double4_* long4_* ulong4_* longlong4_* "
      "ulonglong4_*"},
+    {"KCHECK_WANTS_WARP", false,
+     "__shfl* __ballot* __any* __all* __uni* __activemask __match* __reduce*"},
+    {"KCHECK_WANTS_CACHE", false, "__ld* __st* __nv_associate*"},
+    {"KCHECK_WANTS_PIPELINE", false, "__pipeline*"},
+    {"KCHECK_WANTS_ATOMICS", false, "atomic* __nv_atomic* __NV_ATOMIC* __NV_THREAD*"},
     {"KCHECK_WANTS_MATH", false,
-     "HUGE_VAL HUGE_VALF INFINITY NAN abs acos acosf acosh acoshf asin asinf asinh asinhf atan "
-     "atan2 atan2f atanf atanh atanhf cbrt cbrtf ceil ceilf copysign copysignf cos cosf cosh "
-     "coshf cospi cospif erf erfc erfcf erfcinv erfcinvf erfcx erfcxf erff erfinv erfinvf exp "
-     "exp10 exp10f exp2 exp2f expf expm1 expm1f fabs fabsf fdim fdimf fdividef floor floorf fma "
-     "fmaf fmax fmaxf fmin fminf fmod fmodf frexp frexpf hypot hypotf ilogb ilogbf isfinite "
-     "isinf isnan j0 j0f j1 j1f labs ldexp ldexpf lgamma lgammaf llabs llrint llrintf llround "
-     "llroundf log log10 log10f log1p log1pf log2 log2f logb logbf logf lrint lrintf lround "
-     "lroundf modf modff nearbyint nearbyintf nextafter nextafterf normcdf normcdff normcdfinv "
-     "normcdfinvf pow powf rcbrt rcbrtf remainder remainderf rint rintf round roundf rsqrt "
-     "rsqrtf scalbn scalbnf signbit sin sincos sincosf sincospi sincospif sinf sinh sinhf sinpi "
-     "sinpif sqrt sqrtf tan tanf tanh tanhf tgamma tgammaf trunc truncf y0 y0f y1 y1f M_*"},
+     "HUGE_VAL HUGE_VALF INFINITY NAN abs ceil ceilf cos cosf exp exp2 exp2f expf fabs fabsf "
+     "floor floorf fma fmaf fmax fmaxf fmin fminf isfinite isinf isnan ldexp ldexpf log log2 "
+     "log2f logf pow powf round roundf rsqrt rsqrtf sin sinf sqrt sqrtf tanh tanhf trunc "
+     "truncf M_*"},
+    {"KCHECK_WANTS_MATH_MORE", false,
+     "acos acosf acosh acoshf asin asinf asinh asinhf atan atan2 atan2f atanf atanh atanhf "
+     "cbrt cbrtf copysign copysignf cosh coshf cospi cospif erf erfc erfcf erfcinv erfcinvf "
+     "erfcx erfcxf erff erfinv erfinvf exp10 exp10f expm1 expm1f fdim fdimf fdividef fmod "
+     "fmodf frexp frexpf hypot hypotf ilogb ilogbf j0 j0f j1 j1f labs lgamma lgammaf llabs "
+     "llrint llrintf llround llroundf log10 log10f log1p log1pf logb logbf lrint lrintf "
+     "lround lroundf modf modff nearbyint nearbyintf nextafter nextafterf normcdf normcdff "
+     "normcdfinv normcdfinvf rcbrt rcbrtf remainder remainderf rint rintf scalbn scalbnf "
+     "signbit sincos sincosf sincospi sincospif sinh sinhf sinpi sinpif tan tanf tgamma "
+     "tgammaf y0 y0f y1 y1f"},
     {"KCHECK_WANTS_NEW", false,
      "new delete align_val_t nothrow* bad_alloc launder destroying_delete*"},
     {"KCHECK_WANTS_CLIB", false,

@@ -1,6 +1,8 @@
 // Cooperative groups: blocks, tiles, clusters and grids, by barriers and shuffles.
 #pragma once
 #include <cuda_runtime.h>
+#include <kcheck/atomic_functions.h>
+#include <kcheck/warp_functions.h>
 #include <kcheck/copy_group.h>
 #define _CG_CLUSTER_INTRINSICS_AVAILABLE 1
 #define _CG_HAS_CLUSTER_GROUP

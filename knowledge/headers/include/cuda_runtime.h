@@ -57,7 +57,19 @@ using ::printf;
 #ifdef KCHECK_WANTS_VECTOR_OTHERS
 #include <kcheck/vector_others.h>
 #endif
-#ifdef KCHECK_WANTS_MATH
+#ifdef KCHECK_WANTS_WARP
+#include <kcheck/warp_functions.h>
+#endif
+#ifdef KCHECK_WANTS_CACHE
+#include <kcheck/cache_functions.h>
+#endif
+#ifdef KCHECK_WANTS_PIPELINE
+#include <kcheck/pipeline_primitives.h>
+#endif
+#ifdef KCHECK_WANTS_ATOMICS
+#include <kcheck/atomic_functions.h>
+#endif
+#if defined(KCHECK_WANTS_MATH) || defined(KCHECK_WANTS_MATH_MORE)
 #include <cmath>
 #endif
 #ifdef KCHECK_WANTS_NEW

@@ -2,6 +2,7 @@
 // lowering knows by name.
 #pragma once
 #include <cuda_runtime.h>
+#include <kcheck/atomic_functions.h>
 #include <type_traits>
 namespace cuda {
 namespace std {

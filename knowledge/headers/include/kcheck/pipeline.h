@@ -1,6 +1,7 @@
 // cuda::pipeline. The pipeline of one thread is cp.async groups; one with shared state is a pair of
 // mbarriers a stage: `full` is arrived at by producers, `empty` by consumers.
 #pragma once
+#include <kcheck/pipeline_primitives.h>
 #include "barrier.h"
 #include "copy_group.h"
 namespace cuda {
