@@ -101,13 +101,24 @@ static void check_below_entry(const Budget *b) {
   }
 }
 
+/* Whether the counts that the machine saw speak of the launch: its block is that of the kernel, or
+ * nothing tells the block's size and all warpgroups ask alike, so that their number is no matter.
+ */
+static bool counts_hold(const Budget *b, const MachineResult *machine) {
+  int count = machine ? machine->warpgroup_registers.count : 0;
+  if (b->entry_registers <= 0 || count == 0) return false;
+  if (b->threads > 0) return b->threads % WARPGROUP == 0 && count == b->threads / WARPGROUP;
+  for (int i = 0; i < count; i++)
+    if (machine->warpgroup_registers.items[i] != machine->warpgroup_registers.items[0])
+      return false;
+  return true;
+}
+
 /* The counts of the warpgroups, and the pool that the CTA has from its launch. */
 static void check_pool(const Budget *b, BudgetKernel *out) {
   const MachineResult *machine = b->machine;
-  int count = machine ? machine->warpgroup_registers.count : 0;
-  if (b->entry_registers <= 0 || count == 0 || b->threads % WARPGROUP != 0 ||
-      count != b->threads / WARPGROUP)
-    return;
+  if (!counts_hold(b, machine)) return;
+  int count = machine->warpgroup_registers.count;
   KcArena *arena = b->violations->arena;
   g_autoptr(GString) text = g_string_new(NULL);
   int64_t sum = 0, pool = (int64_t)b->entry_registers * count;

@@ -137,6 +137,7 @@ struct Strand {
   int32_t spin_pc;
   uint32_t spin_count;
   uint32_t unchanged; /* instructions since a register or memory last changed by it */
+  uint32_t rounds;    /* jumps backward among them */
 };
 
 struct Warp {

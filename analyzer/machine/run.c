@@ -247,13 +247,26 @@ static void note_cut(MachineSession *session, const Machine *machine) {
                    core_run(machine)->cut_reason);
 }
 
+static bool waits_for_registers(const Machine *machine) {
+  for (int w = 0; w < machine->nwarps; w++)
+    for (int i = 0; i < machine->warps[w]->nstrands; i++) {
+      const char *blocked = machine->warps[w]->strands[i]->blocked;
+      if (blocked && strcmp(blocked, "register pool") == 0) return true;
+    }
+  return false;
+}
+
 /* A run that hangs and says nothing of it must not pass for a clean one. */
 static void note_hang(MachineSession *session, const Machine *machine) {
   if (!machine->stuck || machine->stopped || machine->violations->list.count > 0) return;
   if (machine_is_off(machine, MACHINE_CHECK_DEADLOCK)) return;
   /* What another run has found may be why. */
   if (((const CoreSession *)session->core)->findings.count > 0) return;
-  core_not_checked(session, "inputs '%s': the run hangs, and what it waits for could not be named",
+  core_not_checked(session,
+                   waits_for_registers(machine)
+                       ? "inputs '%s': the run hangs in setmaxnreg, since the pool has too few "
+                         "registers left"
+                       : "inputs '%s': the run hangs, and what it waits for could not be named",
                    machine->sample->name);
 }
 

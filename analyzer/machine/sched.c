@@ -3,7 +3,8 @@
 #include "machine/core.h"
 
 #define LONG_SLICE 20000      /* instructions before another warp gets its turn */
-#define POLL_STEPS 400        /* instructions that change nothing: a loop that polls */
+#define POLL_STEPS 400        /* instructions that change nothing, ... */
+#define POLL_ROUNDS 3         /* ... and jumps backward among them: a loop that polls */
 #define IDLE_ROUNDS 3         /* rounds in which everything that runs only polls */
 #define TIME_CHECK_STEPS 8192 /* instructions between looks at the clock */
 
@@ -43,6 +44,11 @@ static void wake_strands(Machine *machine, Warp *warp) {
   }
 }
 
+/* Long straight code may change nothing for a while, too: only what goes round polls. */
+static bool polls(const Strand *strand) {
+  return strand->unchanged > POLL_STEPS && strand->rounds >= POLL_ROUNDS;
+}
+
 /* Runs a strand until it blocks, ends, uses up `slice`, or (others exist) reaches a place where
  * strands may merge. */
 static bool run_strand(Machine *machine, Strand *strand, uint64_t *slice, bool stop_at_leaders) {
@@ -66,7 +72,11 @@ static bool run_strand(Machine *machine, Strand *strand, uint64_t *slice, bool s
     if (strand->mask == 0) return progress;
     if (step == MACHINE_NEXT) strand->pc = at + 1;
     strand->resume = 0;
-    if (strand->unchanged > POLL_STEPS) *slice = 0;
+    if (strand->unchanged == 0)
+      strand->rounds = 0;
+    else if (step == MACHINE_JUMPED && strand->pc <= at)
+      strand->rounds++;
+    if (polls(strand)) *slice = 0;
     if (stop_at_leaders && warp->nstrands > 1 &&
         (step == MACHINE_JUMPED || insns[strand->pc].leader))
       return progress;
@@ -215,7 +225,7 @@ static bool everything_polls(const Machine *machine) {
     const Warp *warp = machine->warps[i];
     for (int j = 0; j < warp->nstrands; j++) {
       if (warp->strands[j]->blocked) continue;
-      if (warp->strands[j]->unchanged <= POLL_STEPS) return false;
+      if (!polls(warp->strands[j])) return false;
       any = true;
     }
   }

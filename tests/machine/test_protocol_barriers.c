@@ -79,6 +79,24 @@ START_TEST(s9_7_13_1_role_that_waits_elsewhere) {
 }
 END_TEST
 
+/* ---- polling ---- */
+
+#define TEN(text) text text text text text text text text text text
+
+START_TEST(straight_code_does_not_poll) {
+  EXPECT_KINDS(64, TEN(TEN(TEN(TEN("mov.u32 %r3, 7;\n")))) TEN(TEN(TEN("mov.u32 %r4, %r3;\n"))),
+               "");
+}
+END_TEST
+
+START_TEST(loop_that_polls) {
+  EXPECT_KINDS(32,
+               "mov.u64 %d1, full;\nmov.u32 %r3, 7;\nst.shared.u32 [%d1], %r3;\n"
+               "P:\nld.volatile.shared.u32 %r4, [%d1];\nsetp.eq.u32 %p1, %r4, 7;\n@%p1 bra P;\n",
+               "pipeline-deadlock");
+}
+END_TEST
+
 /* ---- warps ---- */
 
 START_TEST(s9_7_9_9_mask_without_the_executing_lane) {
@@ -202,6 +220,8 @@ Suite *test_suite(void) {
   tcase_add_test(tcase, s9_7_13_1_reuse_after_a_block_barrier);
   tcase_add_test(tcase, s9_7_13_1_counts_differ);
   tcase_add_test(tcase, s9_7_13_1_role_that_waits_elsewhere);
+  tcase_add_test(tcase, straight_code_does_not_poll);
+  tcase_add_test(tcase, loop_that_polls);
   tcase_add_test(tcase, s9_7_9_9_mask_without_the_executing_lane);
   tcase_add_test(tcase, s9_7_9_9_source_outside);
   tcase_add_test(tcase, s9_7_13_10_lanes_that_never_come);
