@@ -215,7 +215,7 @@ def read_page(path):
 
 
 def main():
-    if len(sys.argv) != 2:
+    if len(sys.argv) != 2 or sys.argv[1].startswith('-'):
         sys.exit('usage: build.py OUT')
     print('%d pages in %s' % (Site(sys.argv[1]).build(), sys.argv[1]))
 

@@ -79,6 +79,8 @@ static void add_toolkit_flags(GPtrArray *flags, const CudaParse *parse) {
   add_flag(flags, "-DCUTE_GRID_CONSTANT_SUPPORTED=1");
   add_flag(flags, "-include");
   add_flag(flags, VIRTUAL_TOOLKIT "/overlay.h");
+  add_flag(flags, "-idirafter");
+  add_flag(flags, VIRTUAL_TOOLKIT);
   if (parse->target.number >= 100 && parse->target.suffix) {
     /* CUTLASS turns its Blackwell code off under clang; a kernel would be parsed empty */
     add_flag(flags, "-DCUTLASS_ARCH_MMA_SM100_SUPPORTED=1");

@@ -1,5 +1,6 @@
 /* Objects: arrays, records, construction, references, shared memory. Each test compares what a
  * kernel writes with what the same code computes when it runs natively. */
+#include "cuda/libclang.h"
 #include "run.h"
 
 #include "../cuda/load.h"
@@ -280,19 +281,29 @@ END_TEST
 
 /* structs, arrays, references, pairs */
 START_TEST(structured_bindings) {
-  EXPECT("#include <tuple>\n"
-         "#include <utility>\n"
+  EXPECT("#include <utility>\n"
          "struct P {\n"
          "  int a; short b; char c;\n"
          "};\n"
-         "__device__ P make(int n) { return {n, 2, 3}; }\n"
-         "__device__ std::tuple<int, short, int> three(int n) { return {n, 5, n * n}; }\n",
+         "__device__ P make(int n) { return {n, 2, 3}; }\n",
          "auto [a, b, c] = make(n); out[0] = a; out[1] = b + c; int arr[2] = {7, 8};\n"
          "auto [x, y] = arr; x = 70; out[2] = arr[0]; out[3] = x; auto &[rx, ry] = arr;\n"
-         "ry = 80; out[4] = arr[1]; auto [t, u, v] = three(n); out[5] = t; out[6] = u;\n"
-         "out[7] = v; std::pair<int, char> pr{n, 'a'}; auto [f, s] = pr; out[8] = f;\n"
-         "out[9] = s;\n",
-         3, 3, 5, 7, 70, 80, 3, 5, 9, 3, 97);
+         "ry = 80; out[4] = arr[1]; std::pair<int, char> pr{n, 'a'}; auto [f, s] = pr;\n"
+         "out[5] = f; out[6] = s;\n",
+         3, 3, 5, 7, 70, 80, 3, 97);
+}
+END_TEST
+
+/* The elements of a tuple are bases of an implicit instantiation, which libclang shows from 20 on.
+ */
+START_TEST(bindings_of_tuples) {
+  KcError error = {0};
+  Clang clang = {0};
+  ck_assert_msg(clang_open(&clang, &error), "%s", error.message);
+  if (!clang.visitCXXBaseClasses) return;
+  EXPECT("#include <tuple>\n"
+         "__device__ std::tuple<int, short, int> three(int n) { return {n, 5, n * n}; }\n",
+         "auto [t, u, v] = three(n); out[0] = t; out[1] = u; out[2] = v;\n", 3, 3, 5, 9);
 }
 END_TEST
 
@@ -392,6 +403,7 @@ Suite *test_suite(void) {
   tcase_add_test(tests, anonymous_and_nested);
   tcase_add_test(tests, pointers_into_records);
   tcase_add_test(tests, structured_bindings);
+  tcase_add_test(tests, bindings_of_tuples);
   tcase_add_test(tests, shared_memory);
   tcase_add_test(tests, statics_and_constants);
   tcase_add_test(tests, namespaces_and_statics);
