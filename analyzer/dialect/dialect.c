@@ -188,7 +188,7 @@ static pcre2_code *compile(const char *pattern, const char *path, int line, KcEr
     kc_fail(error, path, line, 0, "bad pattern %s: %s", pattern, (const char *)message);
     return NULL;
   }
-  pcre2_jit_compile(compiled, PCRE2_JIT_COMPLETE);
+  /* no JIT: it pays after some thousand names only */
   return compiled;
 }
 
