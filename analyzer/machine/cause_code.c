@@ -146,6 +146,55 @@ bool code_varies(const IrKernel *kernel, KcArena *arena, const IrInsn *insn,
   return false;
 }
 
+/* ---- where a descriptor is put together ---- */
+
+enum { COMPOSE_DEPTH = 12 };
+
+/* The last instruction before `at` that writes the register, or that stores where the load reads.
+ */
+static int32_t writer_before(const IrKernel *kernel, int32_t at, const IrOperand *value,
+                             bool in_memory) {
+  for (int32_t i = at - 1; i >= 0; i--) {
+    const IrInsn *insn = &kernel->insns.items[i];
+    if (in_memory && insn->op == IR_store && insn->args[0].kind == value->kind &&
+        insn->args[0].id == value->id && insn->args[0].value == value->value)
+      return i;
+    for (int a = 0; !in_memory && a < insn->nargs; a++)
+      if (is_written(insn, a) && insn->args[a].kind == IR_OPD_REG && insn->args[a].id == value->id)
+        return i;
+  }
+  return -1;
+}
+
+static const IrInsn *composed(const IrKernel *kernel, int32_t at, const IrOperand *value,
+                              bool in_memory, int depth) {
+  if (depth == 0 || (!in_memory && value->kind != IR_OPD_REG)) return NULL;
+  int32_t i = writer_before(kernel, at, value, in_memory);
+  if (i < 0) return NULL;
+  const IrInsn *insn = &kernel->insns.items[i];
+  const IrInsn *found = NULL;
+  switch ((int)insn->op) {
+  case IR_bor: return insn;
+  case IR_store: return composed(kernel, i, &insn->args[1], false, depth - 1);
+  case IR_load:
+    return insn->space == IR_SPACE_LOCAL && insn->sub <= 1 && insn->args[1].kind != IR_OPD_REG
+               ? composed(kernel, i, &insn->args[1], true, depth - 1)
+               : NULL;
+  case IR_mov:
+  case IR_add:
+  case IR_cvt:
+    for (int a = 1; a < insn->nargs && !found; a++)
+      found = composed(kernel, i, &insn->args[a], false, depth - 1);
+    return found;
+  default: return NULL;
+  }
+}
+
+const IrInsn *code_composes(const IrKernel *kernel, const IrInsn *insn, const IrOperand *operand) {
+  if (!operand) return NULL;
+  return composed(kernel, (int32_t)(insn - kernel->insns.items), operand, false, COMPOSE_DEPTH);
+}
+
 /* ---- what lies ahead ---- */
 
 static void push(int32_t *stack, int *depth, uint8_t *seen, int32_t count, int32_t at) {

@@ -1,6 +1,7 @@
 #include "machine/desc.h"
 
 #include "machine/finish.h"
+#include "machine/symptom.h"
 #include "machine/timeline.h"
 
 static uint32_t field14(uint64_t raw, int at) {
@@ -89,31 +90,43 @@ static const char *kind_of(const DescRead *read, const char *wgmma, const char *
   return read->family[0] == 'w' ? wgmma : tcgen05;
 }
 
+void desc_say_composed(Machine *machine, IrViolation *v, const IrInsn *insn, char operand) {
+  if (!v) return;
+  const IrOperand *descriptor = ir_arg(insn, operand == 'B' ? IR_ROLE_b_desc : IR_ROLE_a_desc);
+  const IrInsn *from = code_composes(machine->kernel, insn, descriptor);
+  if (from)
+    ir_violation_related(machine->violations, v, from->where, "the descriptor is made here");
+}
+
 /* A tile that ends past its array: the strides are not what the layout has. */
 static void check_room(Machine *machine, Strand *strand, const DescRead *read,
                        const Descriptor *desc, const DescTile *tile, uint32_t extent) {
   const char *name = NULL;
   uint32_t end = room_end(machine, desc->start, &name);
+  IrViolation *v;
   if (!end) {
     if (desc->start < machine->session->shared_bytes) return;
-    machine_violation(machine, MACHINE_CHECK_ALWAYS, read->insn,
-                      kind_of(read, "wgmma-descriptor", "tcgen05-smem-descriptor"),
-                      "the descriptor of operand %c starts at shared address 0x%x, past the %u "
-                      "bytes of the block: its address is not a shared address shifted right by 4",
-                      read->operand, desc->start, machine->session->shared_bytes);
+    v = machine_violation(
+        machine, MACHINE_CHECK_ALWAYS, read->insn,
+        kind_of(read, "wgmma-descriptor", "tcgen05-smem-descriptor"),
+        "the descriptor of operand %c starts at shared address 0x%x, past the %u "
+        "bytes of the block: its address is not a shared address shifted right by 4",
+        read->operand, desc->start, machine->session->shared_bytes);
+    desc_say_composed(machine, v, read->insn, read->operand);
     return;
   }
   if (tile->transposed || desc->start + extent <= end) return;
   if ((desc->raw << 4 & IR_SHARED_BASE) == IR_SHARED_BASE) {
-    machine_violation(machine, MACHINE_CHECK_ALWAYS, read->insn,
-                      kind_of(read, "wgmma-descriptor", "tcgen05-smem-descriptor"),
-                      "the descriptor of operand %c is made of a generic address: bits of its "
-                      "window lie in the fields above the start address "
-                      "(__cvta_generic_to_shared, then & 0x3ffff)",
-                      read->operand);
+    v = machine_violation(machine, MACHINE_CHECK_ALWAYS, read->insn,
+                          kind_of(read, "wgmma-descriptor", "tcgen05-smem-descriptor"),
+                          "the descriptor of operand %c is made of a generic address: bits of its "
+                          "window lie in the fields above the start address "
+                          "(__cvta_generic_to_shared, then & 0x3ffff)",
+                          read->operand);
+    desc_say_composed(machine, v, read->insn, read->operand);
     return;
   }
-  IrViolation *v = machine_violation(
+  v = machine_violation(
       machine, MACHINE_CHECK_ALWAYS, read->insn,
       kind_of(read, "wgmma-operand-outside-tile", "tcgen05-operand-outside-tile"),
       "operand %c (%d rows of %d bytes, leading offset %u, stride offset %u) starts at %s and "
@@ -122,6 +135,7 @@ static void check_room(Machine *machine, Strand *strand, const DescRead *read,
       protocol_place(machine, strand, read->rank, desc->start), desc->start + extent - end,
       name ? name : "shared memory");
   if (!v) return;
+  desc_say_composed(machine, v, read->insn, read->operand);
   ir_violation_fact(machine->violations, v, "stride", "%u", desc->stride);
   ir_violation_fact(machine->violations, v, "leading", "%u", desc->leading);
 }

@@ -44,4 +44,7 @@ void desc_read(Machine *machine, Strand *strand, const DescRead *read, const Des
 /* Bits of one element of an IrData in shared memory. */
 int desc_bits(uint8_t data);
 
+/* Adds to a finding about a descriptor where the code puts it together. `operand`: 'A' or 'B'. */
+void desc_say_composed(Machine *machine, IrViolation *v, const IrInsn *insn, char operand);
+
 #endif

@@ -94,6 +94,9 @@ bool code_in_loop(const IrKernel *kernel, const IrInsn *insn);
 /* Whether the operand changes from trip to trip of the innermost loop around the instruction. */
 bool code_varies(const IrKernel *kernel, KcArena *arena, const IrInsn *insn,
                  const IrOperand *operand);
+/* The instruction that puts the last bit field into the operand (a descriptor), as far as the code
+ * in front tells, or NULL. */
+const IrInsn *code_composes(const IrKernel *kernel, const IrInsn *insn, const IrOperand *operand);
 typedef bool (*CodeTest)(const IrInsn *insn, const void *user);
 /* An instruction behind `from` (on some path) that passes the test, or NULL. */
 const IrInsn *code_ahead(const IrKernel *kernel, KcArena *arena, int32_t from, CodeTest test,

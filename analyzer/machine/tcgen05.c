@@ -78,7 +78,9 @@ static void check_version(Machine *machine, const IrInsn *insn, char operand, co
     v = machine_violation(machine, MACHINE_CHECK_ALWAYS, insn, "tcgen05-smem-descriptor",
                           "the layout code of operand %c is %d; 0, 1, 2, 4 and 6 exist", operand,
                           d->layout);
-  if (v) ir_violation_fact(machine->violations, v, "operand", "%c", operand);
+  if (!v) return;
+  desc_say_composed(machine, v, insn, operand);
+  ir_violation_fact(machine->violations, v, "operand", "%c", operand);
 }
 
 static void read_operand(Machine *machine, Strand *strand, const IrInsn *insn, char operand,
