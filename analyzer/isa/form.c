@@ -137,8 +137,10 @@ static bool parse_plain(Reader *reader, IsaOperand *operand) {
 
 static bool parse_operand(Reader *reader, IsaOperand *operand);
 
-static bool parse_list(Reader *reader, char close, IsaOperand *operand) {
+/* What stands up to `close`, behind `first` (or NULL). */
+static bool parse_list(Reader *reader, char close, const IsaOperand *first, IsaOperand *operand) {
   KC_VEC(IsaOperand) list = {0};
+  if (first) KC_PUSH(reader->arena, list, *first);
   do {
     IsaOperand element = {0};
     if (!parse_operand(reader, &element)) return false;
@@ -146,7 +148,7 @@ static bool parse_list(Reader *reader, char close, IsaOperand *operand) {
   } while (take(reader, ','));
   operand->list = list.items;
   operand->nlist = list.count;
-  return take(reader, close) || fail(reader, "expected ']'");
+  return take(reader, close) || fail(reader, "missing end of a list");
 }
 
 static bool parse_address(Reader *reader, IsaOperand *operand) {
@@ -155,12 +157,17 @@ static bool parse_address(Reader *reader, IsaOperand *operand) {
   operand->role = word(reader, ":,]");
   if (take(reader, ':')) operand->widths = (int)strtol(reader->at, (char **)&reader->at, 10);
   if (take(reader, ']')) return true;
-  return take(reader, ',') && parse_list(reader, ']', operand);
+  return take(reader, ',') && parse_list(reader, ']', NULL, operand);
 }
 
 static bool parse_vector(Reader *reader, IsaOperand *operand) {
   if (!parse_plain(reader, operand)) return false;
   operand->kind = ISA_VECTOR;
+  if (take(reader, ',')) { /* elements that differ */
+    IsaOperand first = *operand;
+    first.kind = ISA_PLAIN;
+    return parse_list(reader, '}', &first, operand);
+  }
   if (take(reader, '*')) operand->count = word(reader, "}");
   return take(reader, '}') || fail(reader, "expected '}'");
 }
@@ -170,7 +177,10 @@ static bool parse_operand(Reader *reader, IsaOperand *operand) {
               : take(reader, '{') ? parse_vector(reader, operand)
                                   : parse_plain(reader, operand);
   if (!good) return false;
-  if (take(reader, '!')) operand->bare = true;
+  if (take(reader, '!')) {
+    operand->bare = true;
+    operand->bare_widths = (int)strtol(reader->at, (char **)&reader->at, 10);
+  }
   if (take(reader, '|')) {
     IsaOperand *both = KC_NEW_ARRAY(reader->arena, IsaOperand, 2);
     both[0] = *operand;

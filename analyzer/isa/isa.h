@@ -65,14 +65,16 @@ typedef struct IsaOperand {
   int accepts;       /* ISA_ACCEPT_... */
   int widths;        /* bit mask of register widths in bits (8 | 16 | 32 | 64 | 128); 0: any */
   bool any_class;    /* registers declared as float are welcome too */
-  const char *range; /* of immediates: "0..15", "32..512/32", "4|8|16", "0..size"; of float literals
-                        "0..1" leaves out 0; NULL: any */
+  const char *range; /* of immediates: "0..15", "32..512/32", "4|8|16", "0..size", "size..9"; of
+                        float literals "0..1" leaves out 0; NULL: any */
   const char *count; /* vectors: "4", "n/2", "num*2"; NULL: any */
   bool any;          /* written `role:*`: not judged */
   bool bare;         /* addresses: brackets may be missing */
+  int bare_widths;   /* then the register has this width; 0: any */
   bool optional;
   const char *when;              /* present exactly when the modifier is; NULL: always */
-  const struct IsaOperand *list; /* address: base and what follows; pair: both */
+  const struct IsaOperand *list; /* address: what follows; pair: both; vector: its elements, or NULL
+                                    when all are like the operand */
   int nlist;
 } IsaOperand;
 

@@ -170,19 +170,23 @@ static bool accepts_register(Match *match, const IsaOperand *operand, const IsaA
   return false;
 }
 
-/* Puts the value of the operand that a range names in its place ("0..size"); false when that is not
- * known. */
+/* Puts the value of the operand that a range names in its place ("0..size", "size..9"); false when
+ * that is not known. */
 static bool resolve_range(const Match *match, const char *range, char *out, size_t size) {
-  size_t letters = strcspn(range, "abcdefghijklmnopqrstuvwyz"), length = strlen(range);
-  if (letters >= length || strstr(range, "0x")) {
+  static const char alphabet[] = "abcdefghijklmnopqrstuvwyz_";
+  size_t letters = strcspn(range, alphabet), end = letters + strspn(range + letters, alphabet);
+  if (end == letters || strstr(range, "0x")) {
     snprintf(out, size, "%s", range);
     return true;
   }
   for (int i = 0; i < match->call->nargs && i < MAX_ARGS; i++) {
     const IsaOperand *bound = match->bound[i];
-    if (!bound || strcmp(bound->role, range + letters) != 0) continue;
+    if (!bound || strlen(bound->role) != end - letters ||
+        strncmp(bound->role, range + letters, end - letters) != 0)
+      continue;
     if (match->call->args[i].kind != ISA_ARG_IMMEDIATE) return false;
-    snprintf(out, size, "%.*s%lld", (int)letters, range, (long long)match->call->args[i].value);
+    snprintf(out, size, "%.*s%lld%s", (int)letters, range, (long long)match->call->args[i].value,
+             range + end);
     return true;
   }
   return false;
@@ -234,6 +238,16 @@ static bool accepts_plain(Match *match, const IsaOperand *operand, const IsaArg 
 
 static bool accepts(Match *match, const IsaOperand *operand, const IsaArg *arg, int index);
 
+/* The elements of a vector have one type; registers of bits fit any, constants do not. */
+static bool one_kind_of_constants(const IsaArg *arg) {
+  bool integer = false, real = false;
+  for (int i = 0; i < arg->count; i++) {
+    integer = integer || arg->list[i].kind == ISA_ARG_IMMEDIATE;
+    real = real || arg->list[i].kind == ISA_ARG_FLOAT;
+  }
+  return !(integer && real);
+}
+
 static bool accepts_vector(Match *match, const IsaOperand *operand, const IsaArg *arg, int index) {
   if (arg->kind != ISA_ARG_VECTOR) return wrong_kind(match, operand, arg, index);
   int64_t count;
@@ -242,13 +256,26 @@ static bool accepts_vector(Match *match, const IsaOperand *operand, const IsaArg
         index + 1, name_of(match), arg->count, (long long)count);
     return false;
   }
-  for (int i = 0; i < arg->count; i++)
-    if (!accepts_plain(match, operand, &arg->list[i], index)) return false;
+  if (operand->list && operand->nlist != arg->count) {
+    say(match, ISA_VECTOR_LENGTH, -1, index, "operand %d of %s has %d elements, it takes %d",
+        index + 1, name_of(match), arg->count, operand->nlist);
+    return false;
+  }
+  for (int i = 0; i < arg->count; i++) {
+    const IsaOperand *element = operand->list ? &operand->list[i] : operand;
+    if (!accepts_plain(match, element, &arg->list[i], index)) return false;
+  }
+  if (!one_kind_of_constants(arg)) {
+    say(match, ISA_OPERAND_KIND, -1, index,
+        "operand %d of %s has integer and float constants side by side", index + 1, name_of(match));
+    return false;
+  }
   return true;
 }
 
 static bool accepts_address(Match *match, const IsaOperand *operand, const IsaArg *arg, int index) {
-  if (operand->bare && arg->kind == ISA_ARG_REGISTER && arg->cls != 'f' && !arg->negated)
+  if (operand->bare && arg->kind == ISA_ARG_REGISTER && arg->cls != 'f' && !arg->negated &&
+      (!operand->bare_widths || !arg->bits || operand->bare_widths == arg->bits))
     return true;
   if (arg->kind != ISA_ARG_ADDRESS) return wrong_kind(match, operand, arg, index);
   const IsaArg *base = &arg->list[0]; /* any width will do; ptxas takes even 16 bits */

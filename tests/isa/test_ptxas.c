@@ -35,8 +35,12 @@ static const char declarations[] = ".reg .pred p<8>; .reg .b8 b<8>; .reg .b16 h<
                                    "r<300>; .reg .b64 l<40>; .reg .b128 q<8>; "
                                    ".reg .f32 f<300>; .reg .f64 d<40>;";
 
-/* A generator of its own, so that runs are the same everywhere. */
+/* A generator of its own, so that runs are the same everywhere; started again for every form, so
+ * that a form more or less in the table leaves the samples of the others what they were. */
 static uint64_t seed_state = 88172645463325252u;
+static void seed_for(const char *text, int turn) {
+  seed_state = 88172645463325252u ^ g_str_hash(text) ^ (uint64_t)turn << 32;
+}
 static int random_below(int n) {
   seed_state ^= seed_state << 13;
   seed_state ^= seed_state >> 7;
@@ -88,8 +92,9 @@ static int64_t value_in(const char *range, int which) {
   const char *part = parts[which == 0 ? 0 : which == 1 ? n - 1 : random_below(n)];
   int64_t low = g_ascii_strtoll(part, &end, 0), high = low, step = 1;
   if (strstr(part, "size")) { /* bounded by an earlier operand, which is at least 4 */
+    int64_t bounded = strstr(part, "..size") ? 4 : 1 << 21;
     g_strfreev(parts);
-    return 4;
+    return bounded;
   }
   if (strncmp(end, "..", 2) == 0) high = g_ascii_strtoll(end + 2, &end, 0);
   if (*end == '/') step = g_ascii_strtoll(end + 1, &end, 0);
@@ -185,13 +190,14 @@ static int count_of(const Text *text, const char *expression) {
 static char *operand_text(const Text *text, const IsaOperand *operand);
 
 static char *vector_text(const Text *text, const IsaOperand *operand) {
-  int count = operand->count ? count_of(text, operand->count) : 1;
+  int count = operand->list ? operand->nlist : operand->count ? count_of(text, operand->count) : 1;
   GString *out = g_string_new("{");
-  IsaOperand element = *operand;
-  element.kind = ISA_PLAIN;
   bool immediates = random_below(3) == 0;
-  if (!immediates && (element.accepts & ISA_ACCEPT_REGISTER)) element.accepts = ISA_ACCEPT_REGISTER;
   for (int i = 0; i < count; i++) {
+    IsaOperand element = operand->list ? operand->list[i] : *operand;
+    element.kind = ISA_PLAIN;
+    if (!immediates && (element.accepts & ISA_ACCEPT_REGISTER))
+      element.accepts = ISA_ACCEPT_REGISTER;
     g_autofree char *one = plain_text(&element);
     g_string_append_printf(out, "%s%s", i ? "," : "", one);
   }
@@ -372,6 +378,7 @@ static void visit_family(const IsaFamily *family, void *user) {
     const IsaForm *form = &family->forms[i];
     if (!form->complete || has_free_operand(form)) continue;
     for (int turn = 0; turn < pool->instances; turn++) {
+      seed_for(form->text, turn);
       Text *text = instance(form, turn);
       add(pool, text_string(text), false);
       for (int edit = 0; edit < pool->edits; edit++) {
@@ -400,13 +407,15 @@ static void add_examples(Pool *pool) {
 
 /* ---- the two verdicts ---- */
 
-/* Where the table asks for more than ptxas, and means it. */
+/* Where the table asks for more than ptxas, and means it, and where it gives advice on what is
+ * legal. */
 static bool is_stricter(const char *kind, const char *text, const char *why) {
+  if (g_str_has_prefix(kind, "perf-")) return true;
   /* a negative number of groups waits for all, which nobody means */
   if (strcmp(kind, "async-copy-wait-count-range") == 0 && strstr(why, " is -")) return true;
   /* the ISA has no form without the mbarrier: nobody would be told of the store */
   bool async = g_str_has_prefix(text, "st.async.") || g_str_has_prefix(text, "red.async.");
-  return async && strstr(why, "needs operand 3");
+  return async && !strchr(text, '{') && strstr(why, "needs operand 3");
 }
 
 static bool our_verdict(const char *text, const char *target, char **why) {
@@ -496,6 +505,20 @@ static void assemble(Run *run, int from, int to) {
   }
 }
 
+/* Whether ptxas compiles a sample alone: some illegal operands it finds only then. */
+static bool compiles(const Run *run, const char *sample) {
+  g_autofree char *text =
+      g_strdup_printf(".version 9.0\n.target %s\n.address_size 64\n.entry k() { %s\n%s\nret; }\n",
+                      run->target, declarations, sample);
+  ck_assert(g_file_set_contents(run->path, text, -1, NULL));
+  const char *argv[] = {run->ptxas, "-arch", run->target, "-o", "/dev/null", run->path, NULL};
+  g_autofree char *out = NULL, *err = NULL;
+  int status = 0;
+  ck_assert(g_spawn_sync(NULL, (char **)argv, NULL, G_SPAWN_DEFAULT, NULL, NULL, &out, &err,
+                         &status, NULL));
+  return status == 0;
+}
+
 typedef struct Tally {
   int total, legal, false_accepts, false_rejects;
 } Tally;
@@ -514,13 +537,13 @@ static void compare(const char *ptxas, GPtrArray *samples, const char *target, T
              .why = g_new0(char *, samples->len + 1)};
   for (int from = 0; from < (int)samples->len; from += 400)
     assemble(&run, from, MIN(from + 400, (int)samples->len));
-  g_unlink(path);
   int shown[2] = {0, 0};
   for (guint i = 0; i < samples->len; i++) {
     const Sample *sample = samples->pdata[i];
     if (run.verdicts[i] == CRASHED) continue;
     g_autofree char *reason = NULL;
     bool ours = our_verdict(sample->text, target, &reason), theirs = run.verdicts[i] == LEGAL;
+    if (!ours && theirs) theirs = compiles(&run, sample->text);
     tally->total++;
     tally->legal += theirs;
     tally->false_accepts += ours && !theirs;
@@ -529,6 +552,7 @@ static void compare(const char *ptxas, GPtrArray *samples, const char *target, T
       printf("%s on %s: %s\n    %s\n", ours ? "false accept" : "false reject", target, sample->text,
              ours ? run.why[i] : reason);
   }
+  g_unlink(path);
   for (guint i = 0; i < samples->len; i++)
     g_free(run.why[i]);
   g_free(run.why);
