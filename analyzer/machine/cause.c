@@ -515,9 +515,10 @@ static bool beside_the_run(const char *kind) {
 /* Kinds after which threads may wait for what never comes. */
 static bool may_hang(const char *kind) {
   static const char *const patterns[] = {
-      "mbarrier-*", "pipeline-*", "barrier-*",      "cluster-*",    "clc-*",           "warp-*",
-      "pdl-spin-*", "register-*", "tcgen05-*",      "tma-issued-*", "tma-multicast-*", "tma-box-*",
-      "smem-out-*", "smem-arr*",  "wgmma-incompl*", "tma-size-*",   "tma-address*"};
+      "mbarrier-*",      "pipeline-*",  "barrier-*",  "cluster-*",    "clc-*",
+      "warp-*",          "pdl-spin-*",  "register-*", "tcgen05-*",    "tma-issued-*",
+      "tma-multicast-*", "tma-box-*",   "smem-out-*", "smem-array-*", "wgmma-incompl*",
+      "tma-size-*",      "tma-address*"};
   return !beside_the_run(kind) && fits_any(kind, patterns, sizeof patterns / sizeof *patterns);
 }
 
