@@ -145,14 +145,26 @@ static bool skipped(const Machine *machine, int32_t at) {
   return false;
 }
 
-/* An arrive in the kernel that threads came past without executing it. */
-static const IrInsn *unexecuted_arrive(const Machine *machine) {
+/* Whether the arrive is written with the name of another barrier than `bar`. */
+static bool is_on_another(Machine *machine, const IrInsn *arrive, const Mbar *bar) {
+  const Protocol *p = protocol_of(machine);
+  if (code_is_arrive_on(arrive, mbarrier_name(machine, bar, bar->rank))) return false;
+  for (int i = 0; i < p->mbars.count; i++) {
+    const Mbar *other = p->mbars.items[i];
+    if (code_is_arrive_on(arrive, mbarrier_name(machine, other, other->rank))) return true;
+  }
+  return false;
+}
+
+/* An arrive in the kernel that threads came past without executing it, and that may be on `bar`. */
+static const IrInsn *unexecuted_arrive(Machine *machine, const Mbar *bar) {
   for (int i = 0; i < machine->kernel->insns.count; i++) {
     const IrInsn *insn = &machine->kernel->insns.items[i];
     if (insn->op != IR_event || machine->executed[i] || !skipped(machine, i)) continue;
     if (insn->event == IR_EV_mbarrier_arrive || insn->event == IR_EV_tcgen05_commit ||
-        insn->event == IR_EV_cp_async_mbarrier_arrive)
-      return insn;
+        insn->event == IR_EV_cp_async_mbarrier_arrive) {
+      if (!is_on_another(machine, insn, bar)) return insn;
+    }
   }
   return NULL;
 }
@@ -376,7 +388,7 @@ static bool nobody_arrives(Machine *machine, const Hang *hang, const Stuck *s) {
   if (bar->arrivers.count == 0) {
     if (slot_skipped(machine, hang, s)) return true;
     if (partner_ahead(hang, s, bar)) return false;
-    const IrInsn *arrive = unexecuted_arrive(machine);
+    const IrInsn *arrive = unexecuted_arrive(machine, bar);
     if (!arrive) return never_arrived(machine, s);
     IrViolation *v =
         blame(machine,
@@ -387,6 +399,8 @@ static bool nobody_arrives(Machine *machine, const Hang *hang, const Stuck *s) {
     witness_barrier(machine, v, bar, 1);
     return v != NULL;
   }
+  if (s->waiter->parity && s->expected >= 0 && bar->phase > s->expected + 1)
+    return false; /* lapped */
   IrViolation *v = blame(
       machine, BLAME("pipeline-trip-count-mismatch", MACHINE_CHECK_DEADLOCK, s->insn, bar, -1, 0),
       "%s waits for phase %lld of %s, but those who arrive there have ended after %lld phase%s",

@@ -485,8 +485,32 @@ static bool cp_async_over(Machine *machine, const Symptom *s, const Access *read
   return v != NULL;
 }
 
-static bool cp_async_pending(Machine *machine, const Symptom *s) {
+/* The reader has waited for the same phase again and arrives nowhere: it never gave the stage back,
+ * so that its pipeline has not moved on. */
+static bool cp_async_kept(Machine *machine, const Symptom *s) {
+  const Protocol *p = protocol_of(machine);
+  const Access *reader = s->now;
+  const Mbar *bar = warp_state(machine->warps[reader->warp])->last_wait_mbar;
+  if (!bar) return false;
+  WaitContext wait = cause_context(bar, (int)reader->warp, reader->lanes);
+  if (!wait.insn || !wait.rewait || wait.phase < 0) return false;
+  for (int i = 0; i < p->mbars.count; i++)
+    for (int j = 0; j < p->mbars.items[i]->arrivers.count; j++)
+      if (p->mbars.items[i]->arrivers.items[j].warp == (uint32_t)reader->warp) return false;
+  const char *name = mbarrier_name(machine, bar, bar->rank);
+  IrViolation *v = blame(
+      machine,
+      BLAME("pipeline-slot-never-released", MACHINE_CHECK_RACE, wait.insn, bar, s->offset, 0),
+      "%s waits for phase %lld of %s again and has given nothing back in between: the wait passes "
+      "at once, and %s is read while the copy into it may be in flight",
+      witness_warp(machine, reader->warp), (long long)wait.phase, name, place_of(machine, s));
+  relate(machine, v, s->before, witness_access(machine, s->before));
+  relate(machine, v, reader, witness_access(machine, reader));
+  witness_race(machine, v, s->before, reader, "the copy may still be in flight");
+  return v != NULL;
+}
 
+static bool cp_async_pending(Machine *machine, const Symptom *s) {
   const Access *copy = s->before;
   const WarpState *ws = warp_state(machine->warps[copy->warp]);
   int lane = s->before_lane >= 0 ? s->before_lane : first_lane(copy->lanes);
@@ -501,6 +525,8 @@ static bool cp_async_pending(Machine *machine, const Symptom *s) {
               ws->bulk.wait[lane] ? "bulk" : "wgmma", place_of(machine, s));
   } else if (s->group_over && s->knew_earlier) {
     return cp_async_over(machine, s, s->now, copy);
+  } else if (!wait && cp_async_kept(machine, s)) {
+    return true;
   } else if (!wait || s->group_over) {
     v = blame(
         machine,

@@ -28,7 +28,8 @@ static const Row rows[] = {
      {"tcgen05-pair-double-issue", "tcgen05-commit-wrong-thread", "tcgen05-commit-missing"}},
     {"mbarrier-wait-not-converged", {"pipeline-stage-race"}},
     {"tcgen05-commit-wrong-thread", {"tcgen05-issue-not-single-thread"}},
-    {"mbarrier-phase-lapped", {"tcgen05-pair-double-issue", "tcgen05-tmem-race"}},
+    {"mbarrier-phase-lapped",
+     {"tcgen05-pair-double-issue", "tcgen05-tmem-race", "async-copy-refill-no-barrier"}},
     {"mbarrier-over-arrival", {"tcgen05-pair-double-issue", "tcgen05-issue-not-single-thread"}},
     {"pipeline-barrier-shared", {"tma-issued-by-many-threads"}},
 };
@@ -58,7 +59,35 @@ static bool follows(const MachineSession *session, const Row *row, const CoreFin
   return false;
 }
 
+static bool is_related(const IrViolation *v, uint32_t where) {
+  for (int i = 0; i < v->related.count; i++)
+    if (v->related.items[i].where == where) return true;
+  return v->where == where;
+}
+
+/* A copy that refills a stage while a read of the round before is under way may also come first:
+ * the read then seems to be too early for that copy. `finding` and the refill tell of the same two.
+ */
+static bool seen_as_refill(const MachineSession *session, const CoreFinding *finding) {
+  const CoreSession *core = session->core;
+  if (strcmp(finding->kind, "async-copy-wait-missing") != 0 &&
+      strcmp(finding->kind, "async-copy-wait-too-lenient") != 0 &&
+      strcmp(finding->kind, "async-copy-tail-undercommit") != 0)
+    return false;
+  for (int i = 0; i < core->findings.count; i++) {
+    const CoreFinding *other = &core->findings.items[i];
+    if (strcmp(other->kind, "async-copy-refill-no-barrier") != 0) continue;
+    const IrViolation *refill = other->violation;
+    if (refill->related.count == 0 || !core_stands(session, other)) continue;
+    if (is_related(finding->violation, refill->where) &&
+        is_related(finding->violation, refill->related.items[0].where))
+      return true;
+  }
+  return false;
+}
+
 bool core_follows_from_another(const MachineSession *session, const CoreFinding *finding) {
+  if (seen_as_refill(session, finding)) return true;
   for (size_t i = 0; i < G_N_ELEMENTS(rows); i++)
     if (follows(session, &rows[i], finding, false)) return true;
   for (size_t i = 0; i < G_N_ELEMENTS(same_place); i++)
