@@ -9,7 +9,7 @@
 #include "machine/wgmma.h"
 #include "machine/witness.h"
 
-static const char *place_of(Machine *machine, const Symptom *s) {
+const char *cause_place(Machine *machine, const Symptom *s) {
   return machine_place(machine, (MachineAddress){IR_SPACE_SHARED, s->rank, s->offset},
                        machine->warps[s->warp]->cta->rank);
 }
@@ -19,7 +19,7 @@ static const char *plural(int64_t n) {
 }
 
 /* The line stands beside what is related: it is not named again. */
-static void relate(Machine *machine, IrViolation *v, const Access *access, const char *text) {
+void cause_relate(Machine *machine, IrViolation *v, const Access *access, const char *text) {
   if (strcmp(text, witness_access(machine, access)) == 0) text = witness_label(machine, access);
   if (v) ir_violation_related(machine->violations, v, access->insn->where, "%s", text);
 }
@@ -99,8 +99,8 @@ bool cause_wrong_parity(Machine *machine, const WaitContext *wait, const char *c
               name, wait->parity, (long long)wait->phase, consequence);
   }
   if (!v) return !machine_is_off(machine, MACHINE_CHECK_PHASE); /* said before */
-  if (before) relate(machine, v, before, witness_access(machine, before));
-  if (now) relate(machine, v, now, witness_access(machine, now));
+  if (before) cause_relate(machine, v, before, witness_access(machine, before));
+  if (now) cause_relate(machine, v, now, witness_access(machine, now));
   if (before && now) timeline_race(machine, before, now);
   ir_violation_fact(machine->violations, v, "parity", "%d", wait->parity);
   witness_barrier(machine, v, wait->bar, 3);
@@ -161,7 +161,7 @@ bool cause_too_many_arrivers(Machine *machine, const Mbar *bar, const Access *re
   if (!v) return false;
   ir_violation_related(machine->violations, v, arrival->insn->where, "%d parties arrive, e.g. here",
                        parties);
-  if (reader) relate(machine, v, reader, witness_access(machine, reader));
+  if (reader) cause_relate(machine, v, reader, witness_access(machine, reader));
   ir_violation_fact(machine->violations, v, "count", "%lld", (long long)bar->init_count);
   ir_violation_fact(machine->violations, v, "arrivals", "%lld", (long long)round);
   witness_barrier(machine, v, bar, 2);
@@ -236,7 +236,7 @@ static bool short_expect(Machine *machine, const Access *copy) {
             "all of them have landed",
             (long long)bar->announced_total, mbarrier_name(machine, bar, bar->rank),
             (long long)bar->delivered_total);
-  relate(machine, v, copy, witness_access(machine, copy));
+  cause_relate(machine, v, copy, witness_access(machine, copy));
   witness_barrier(machine, v, bar, 2);
   return v != NULL;
 }
@@ -247,7 +247,7 @@ static bool short_expect(Machine *machine, const Access *copy) {
 static bool bad_wait(Machine *machine, const Symptom *s, const Access *copy, const Access *reader) {
   const char *consequence =
       kc_printf(machine->session->arena, "and %s is read while the %s may still write it",
-                place_of(machine, s), witness_actor(copy));
+                cause_place(machine, s), witness_actor(copy));
   if (s->reader.failed && s->reader.insn) {
     IrViolation *v = blame(machine,
                            BLAME("mbarrier-wait-not-looped", MACHINE_CHECK_RACE, s->reader.insn,
@@ -255,8 +255,8 @@ static bool bad_wait(Machine *machine, const Symptom *s, const Access *copy, con
                            "the wait on %s may return false, and what it guards is used all the "
                            "same: it has to be repeated until it succeeds",
                            mbarrier_name(machine, copy->barrier, copy->barrier->rank));
-    relate(machine, v, reader, witness_access(machine, reader));
-    relate(machine, v, copy, witness_access(machine, copy));
+    cause_relate(machine, v, reader, witness_access(machine, reader));
+    cause_relate(machine, v, copy, witness_access(machine, copy));
     return v != NULL;
   }
   if (cause_wrong_parity(machine, &s->reader, consequence, copy, reader, s->offset)) return true;
@@ -269,9 +269,9 @@ static bool bad_wait(Machine *machine, const Symptom *s, const Access *copy, con
             BLAME("async-copy-group-kind", MACHINE_CHECK_RACE, wrong, copy->barrier, s->offset, 0),
             "this wait does not cover the %s into %s, which completes on the mbarrier "
             "%s",
-            witness_actor(copy), place_of(machine, s),
+            witness_actor(copy), cause_place(machine, s),
             mbarrier_name(machine, copy->barrier, copy->barrier->rank));
-  relate(machine, v, copy, witness_access(machine, copy));
+  cause_relate(machine, v, copy, witness_access(machine, copy));
   return v != NULL;
 }
 
@@ -285,9 +285,9 @@ static bool unguarded(Machine *machine, const Symptom *s, const Access *copy) {
       machine,
       BLAME("pipeline-stage-race", MACHINE_CHECK_RACE, s->now->insn, copy->barrier, s->offset, 0),
       "%s is read by %s, and nothing waits on %s, where the %s into it completes",
-      place_of(machine, s), witness_access(machine, s->now),
+      cause_place(machine, s), witness_access(machine, s->now),
       mbarrier_name(machine, copy->barrier, copy->barrier->rank), witness_actor(copy));
-  relate(machine, v, copy, witness_access(machine, copy));
+  cause_relate(machine, v, copy, witness_access(machine, copy));
   witness_race(machine, v, copy, s->now, "no wait on that barrier");
   return v != NULL;
 }
@@ -316,11 +316,11 @@ static bool multicast_release(Machine *machine, const Symptom *s, const Mbar *em
                   s->offset, 0),
             "the multicast from CTA %d refills %s, which CTA %d may still read: %s collects "
             "arrivals of its own CTA only",
-            from, place_of(machine, s), to, mbarrier_name(machine, empty, to));
+            from, cause_place(machine, s), to, mbarrier_name(machine, empty, to));
   if (!v) return false;
   ir_violation_related(machine->violations, v, empty->init->where, "initialised for %lld arrival%s",
                        (long long)empty->init_count, plural(empty->init_count));
-  relate(machine, v, reader, witness_access(machine, reader));
+  cause_relate(machine, v, reader, witness_access(machine, reader));
   return true;
 }
 
@@ -334,9 +334,9 @@ static bool released_early(Machine *machine, const Symptom *s, const Mbar *empty
       BLAME("wgmma-slot-released-early", MACHINE_CHECK_RACE, arrival->insn, empty, s->offset, 0),
       "%s is released while the wgmma that reads it may be in flight: no wgmma.wait_group covers "
       "that wgmma before the arrive on %s",
-      place_of(machine, s), mbarrier_name(machine, empty, empty->rank));
-  relate(machine, v, reader, witness_access(machine, reader));
-  relate(machine, v, s->now, witness_access(machine, s->now));
+      cause_place(machine, s), mbarrier_name(machine, empty, empty->rank));
+  cause_relate(machine, v, reader, witness_access(machine, reader));
+  cause_relate(machine, v, s->now, witness_access(machine, s->now));
   witness_race(machine, machine_is_off(machine, MACHINE_CHECK_RACE) ? NULL : v, reader, s->now,
                "nothing says that the wgmma is done");
   return v != NULL;
@@ -354,7 +354,7 @@ static bool multicast_twice(Machine *machine, const Symptom *s) {
                                b->barrier, s->offset, 0),
                          "CTAs %d and %d both multicast into %s: each tile has to be issued by one "
                          "CTA, or each CTA issues its own slice",
-                         first, second, place_of(machine, s));
+                         first, second, cause_place(machine, s));
   witness_race(machine, v, a, b, "the same bytes, from another CTA");
   return v != NULL;
 }
@@ -394,11 +394,11 @@ static bool released_by_others(Machine *machine, const Symptom *s, const Mbar *e
       machine, BLAME("pipeline-stage-race", MACHINE_CHECK_RACE, s->now->insn, empty, s->offset, 0),
       "%s is refilled while %s may still read it: it does not arrive on %s, and nothing orders its "
       "reads before the arrive of %s",
-      place_of(machine, s), witness_warp(machine, (uint32_t)silent),
+      cause_place(machine, s), witness_warp(machine, (uint32_t)silent),
       mbarrier_name(machine, empty, empty->rank), witness_warp(machine, arrival->warp));
   if (!v) return false;
   ir_violation_related(machine->violations, v, arrival->insn->where, "released here");
-  relate(machine, v, reader, witness_access(machine, reader));
+  cause_relate(machine, v, reader, witness_access(machine, reader));
   witness_race(machine, v, reader, s->now, "nobody released it for this reader");
   return true;
 }
@@ -411,7 +411,7 @@ static bool refill(Machine *machine, const Symptom *s) {
   if (!empty) return false;
   const char *consequence =
       kc_printf(machine->session->arena, "and %s is refilled while %s may still use it",
-                place_of(machine, s), witness_access(machine, s->before));
+                cause_place(machine, s), witness_access(machine, s->before));
   if (multicast_release(machine, s, empty)) return true;
   if (cause_wrong_parity(machine, &s->issuer, consequence, s->before, s->now, s->offset))
     return true;
@@ -426,7 +426,7 @@ static bool store_in_flight(Machine *machine, const Symptom *s) {
   const Access *store = s->before;
   const WarpState *ws = warp_state(machine->warps[store->warp]);
   int lane = first_lane(store->lanes);
-  const char *place = place_of(machine, s);
+  const char *place = cause_place(machine, s);
   IrViolation *v;
   const IrInsn *foreign = bulk_foreign_wait(machine, machine->warps[store->warp]->cta);
   if (!(foreign && !s->group_wait) && s->group_open <= store->time &&
@@ -463,110 +463,9 @@ static bool store_in_flight(Machine *machine, const Symptom *s) {
                       "cp.async.bulk.wait_group comes in between",
               witness_actor(store), place);
   }
-  relate(machine, v, store, witness_access(machine, store));
-  relate(machine, v, s->now, witness_access(machine, s->now));
+  cause_relate(machine, v, store, witness_access(machine, store));
+  cause_relate(machine, v, s->now, witness_access(machine, s->now));
   witness_race(machine, v, store, s->now, "the store may still read");
-  return v != NULL;
-}
-
-/* ---- cp.async ---- */
-
-/* `copy` fills again what `reader` may still read. */
-static bool cp_async_over(Machine *machine, const Symptom *s, const Access *reader,
-                          const Access *copy) {
-  IrViolation *v = blame(
-      machine,
-      BLAME("async-copy-refill-no-barrier", MACHINE_CHECK_RACE, copy->insn, NULL, s->offset, 0),
-      "cp.async by %s refills %s while %s may still read it: no barrier comes "
-      "in between",
-      witness_warp(machine, copy->warp), place_of(machine, s), witness_warp(machine, reader->warp));
-  relate(machine, v, reader, witness_access(machine, reader));
-  witness_race(machine, v, s->before, s->now, "no barrier orders the two");
-  return v != NULL;
-}
-
-/* The reader has waited for the same phase again and arrives nowhere: it never gave the stage back,
- * so that its pipeline has not moved on. */
-static bool cp_async_kept(Machine *machine, const Symptom *s) {
-  const Protocol *p = protocol_of(machine);
-  const Access *reader = s->now;
-  const Mbar *bar = warp_state(machine->warps[reader->warp])->last_wait_mbar;
-  if (!bar) return false;
-  WaitContext wait = cause_context(bar, (int)reader->warp, reader->lanes);
-  if (!wait.insn || !wait.rewait || wait.phase < 0) return false;
-  for (int i = 0; i < p->mbars.count; i++)
-    for (int j = 0; j < p->mbars.items[i]->arrivers.count; j++)
-      if (p->mbars.items[i]->arrivers.items[j].warp == (uint32_t)reader->warp) return false;
-  const char *name = mbarrier_name(machine, bar, bar->rank);
-  IrViolation *v = blame(
-      machine,
-      BLAME("pipeline-slot-never-released", MACHINE_CHECK_RACE, wait.insn, bar, s->offset, 0),
-      "%s waits for phase %lld of %s again and has given nothing back in between: the wait passes "
-      "at once, and %s is read while the copy into it may be in flight",
-      witness_warp(machine, reader->warp), (long long)wait.phase, name, place_of(machine, s));
-  relate(machine, v, s->before, witness_access(machine, s->before));
-  relate(machine, v, reader, witness_access(machine, reader));
-  witness_race(machine, v, s->before, reader, "the copy may still be in flight");
-  return v != NULL;
-}
-
-static bool cp_async_pending(Machine *machine, const Symptom *s) {
-  const Access *copy = s->before;
-  const WarpState *ws = warp_state(machine->warps[copy->warp]);
-  int lane = s->before_lane >= 0 ? s->before_lane : first_lane(copy->lanes);
-  const IrInsn *wait = s->group_wait;
-  IrViolation *v;
-  if (!wait && (ws->bulk.wait[lane] || ws->wgmma_wait)) {
-    v = blame(machine,
-              BLAME("async-copy-group-kind", MACHINE_CHECK_RACE,
-                    ws->bulk.wait[lane] ? ws->bulk.wait[lane] : ws->wgmma_wait, NULL, s->offset, 0),
-              "this wait covers %s groups, but %s is filled by cp.async, which needs "
-              "cp.async.wait_group",
-              ws->bulk.wait[lane] ? "bulk" : "wgmma", place_of(machine, s));
-  } else if (s->group_over && s->knew_earlier) {
-    return cp_async_over(machine, s, s->now, copy);
-  } else if (!wait && cp_async_kept(machine, s)) {
-    return true;
-  } else if (!wait || s->group_over) {
-    v = blame(
-        machine,
-        BLAME("async-copy-wait-missing", MACHINE_CHECK_RACE, s->now->insn, NULL, s->offset, 0),
-        s->group_over
-            ? "%s is read by %s, but only the thread that copied it has waited: no barrier "
-              "follows its wait_group"
-            : "%s is read by %s, and no cp.async.wait_group covers the copy into it",
-        place_of(machine, s), witness_warp(machine, s->now->warp));
-  } else {
-    int64_t n = s->group_wait_n;
-    uint32_t total = ws->groups[lane];
-    uint32_t last = total ? ws->group_time[(total - 1) % CP_ASYNC_GROUPS][lane] : 0;
-    bool tail = n > 0 && s->before_time + (uint32_t)n > last && s->group_waits > 1 &&
-                s->before_time <= last;
-    v = blame(machine,
-              BLAME(tail ? "async-copy-tail-undercommit" : "async-copy-wait-too-lenient",
-                    MACHINE_CHECK_RACE, wait, NULL, s->offset, 0),
-              tail ? "wait_group %lld leaves the last groups pending: near the end no group is "
-                     "committed any more, and %s is read too early"
-                   : "wait_group %lld leaves the copy into %s pending, which is read next",
-              (long long)n, place_of(machine, s));
-  }
-  relate(machine, v, copy, witness_access(machine, copy));
-  relate(machine, v, s->now, witness_access(machine, s->now));
-  witness_race(machine, v, copy, s->now, "the copy may still be in flight");
-  return v != NULL;
-}
-
-static bool cp_async_refill(Machine *machine, const Symptom *s) {
-  const Access *copy = s->now, *reader = s->before;
-  /* The first copy of its lane refills nothing: the reader should have waited for it. */
-  if (copy->time > 1) return cp_async_over(machine, s, reader, copy);
-  IrViolation *v = blame(
-      machine,
-      BLAME("async-copy-wait-missing", MACHINE_CHECK_RACE, reader->insn, NULL, s->offset, 0),
-      "%s is read by %s, and nothing orders it after the cp.async by %s that fills it",
-      place_of(machine, s), witness_warp(machine, reader->warp), witness_warp(machine, copy->warp));
-  relate(machine, v, copy, witness_access(machine, copy));
-  witness_race(machine, v, reader, copy, "no barrier orders the two");
   return v != NULL;
 }
 
@@ -586,8 +485,8 @@ static bool no_proxy_fence(Machine *machine, const Symptom *s) {
             "no fence.proxy.async lies in between"
           : "the %s reads %s through the async proxy; %s wrote it with ordinary stores and no "
             "fence.proxy.async lies in between",
-      witness_actor(s->now), place_of(machine, s), witness_warp(machine, s->before->warp));
-  relate(machine, v, s->before, reuse ? "read here" : "written here");
+      witness_actor(s->now), cause_place(machine, s), witness_warp(machine, s->before->warp));
+  cause_relate(machine, v, s->before, reuse ? "read here" : "written here");
   witness_race(machine, v, s->before, s->now, "ordered, but not across proxies");
   return v != NULL;
 }
@@ -600,8 +499,8 @@ static bool threads_only(Machine *machine, const Symptom *s) {
                                  NULL, s->offset, 0),
                            "%s reads the tensor-memory address from %s, but nothing orders it "
                            "after the tcgen05.alloc",
-                           witness_warp(machine, s->now->warp), place_of(machine, s));
-    relate(machine, v, s->before, "written by this alloc");
+                           witness_warp(machine, s->now->warp), cause_place(machine, s));
+    cause_relate(machine, v, s->before, "written by this alloc");
     return v != NULL;
   }
   if (s->race == RACE_WRITE_AFTER_WRITE && s->before->insn == s->now->insn &&
@@ -612,7 +511,7 @@ static bool threads_only(Machine *machine, const Symptom *s) {
         BLAME("smem-swizzle-escapes-row", MACHINE_CHECK_RACE, s->now->insn, NULL, s->offset, 0),
         "two rows of the tile write %s: the exclusive or of the address reaches "
         "further than a row",
-        place_of(machine, s));
+        cause_place(machine, s));
     witness_race(machine, v, s->before, s->now, "both write the same bytes");
     return v != NULL;
   }
@@ -622,9 +521,9 @@ static bool threads_only(Machine *machine, const Symptom *s) {
   IrViolation *v =
       blame(machine, BLAME("smem-race", MACHINE_CHECK_RACE, s->now->insn, NULL, s->offset, 2),
             "%s is %s by %s while %s may still %s it: no barrier orders the two",
-            place_of(machine, s), how, witness_warp(machine, s->now->warp),
+            cause_place(machine, s), how, witness_warp(machine, s->now->warp),
             witness_warp(machine, s->before->warp), s->before->write ? "write" : "read");
-  relate(machine, v, s->before, witness_access(machine, s->before));
+  cause_relate(machine, v, s->before, witness_access(machine, s->before));
   witness_race(machine, v, s->before, s->now, "no barrier orders the two");
   return v != NULL;
 }
@@ -642,9 +541,9 @@ static bool shared_barrier(Machine *machine, const Symptom *s) {
                                s->now->barrier, s->offset, 0),
                          "%s is filled again while the %s before is in flight on the same barrier "
                          "%s and phase",
-                         place_of(machine, s), witness_actor(s->before),
+                         cause_place(machine, s), witness_actor(s->before),
                          mbarrier_name(machine, s->now->barrier, s->now->barrier->rank));
-  relate(machine, v, s->before, witness_access(machine, s->before));
+  cause_relate(machine, v, s->before, witness_access(machine, s->before));
   return v != NULL;
 }
 
@@ -666,11 +565,11 @@ static bool stage_race(Machine *machine, const Symptom *s) {
                   : refills ? "pipeline-slot-never-released"
                             : "pipeline-stage-race",
                   MACHINE_CHECK_RACE, s->now->insn, s->now->barrier, s->offset, refills ? 0 : 2),
-            "%s is %s by the %s of %s while %s is not known to be complete%s", place_of(machine, s),
-            how, witness_actor(s->now), witness_warp(machine, s->now->warp),
-            witness_access(machine, s->before),
+            "%s is %s by the %s of %s while %s is not known to be complete%s",
+            cause_place(machine, s), how, witness_actor(s->now),
+            witness_warp(machine, s->now->warp), witness_access(machine, s->before),
             refills ? ": the issuing thread waits for no barrier before it refills the slot" : "");
-  relate(machine, v, s->before, witness_access(machine, s->before));
+  cause_relate(machine, v, s->before, witness_access(machine, s->before));
   witness_race(machine, v, s->before, s->now, "nothing orders it after the other");
   if (s->issuer.bar) witness_barrier(machine, v, s->issuer.bar, 2);
   return v != NULL;
@@ -686,9 +585,9 @@ bool cause_explain_race(Machine *machine, const Symptom *s, bool generic) {
   if (s->race == RACE_NO_PROXY_FENCE) return no_proxy_fence(machine, s);
   if (before->actor == ACTOR_THREAD && now->actor == ACTOR_THREAD) return threads_only(machine, s);
   if (before->actor == ACTOR_BULK_STORE && now->write) return store_in_flight(machine, s);
-  if (before->actor == ACTOR_CP_ASYNC && !now->write) return cp_async_pending(machine, s);
+  if (before->actor == ACTOR_CP_ASYNC && !now->write) return cause_cp_async_read(machine, s);
   if (now->actor == ACTOR_CP_ASYNC && before->actor == ACTOR_THREAD)
-    return cp_async_refill(machine, s);
+    return cause_cp_async_refill(machine, s);
   if (before->barrier && !now->write) return read_after_copy(machine, s);
   if (now->barrier) {
     if (refills_blindly(machine, s)) return stage_race(machine, s);

@@ -65,6 +65,13 @@ struct Symptom {
  * then). With `generic`, reports it all the same. */
 bool cause_explain_race(Machine *machine, const Symptom *s, bool generic);
 bool cause_explain_tmem(Machine *machine, const Symptom *s, bool generic);
+/* The shared memory that the symptom concerns, as code writes it ("tile[0]"). */
+const char *cause_place(Machine *machine, const Symptom *s);
+/* Adds the place of an access to a finding (NULL: none), described by `text`. */
+void cause_relate(Machine *machine, IrViolation *v, const Access *access, const char *text);
+/* cause_copy.c: what cp.async brings is read, or refilled, without order; reports it. */
+bool cause_cp_async_read(Machine *machine, const Symptom *s);
+bool cause_cp_async_refill(Machine *machine, const Symptom *s);
 /* cause_hang.c: the run is stuck; likewise. */
 bool cause_explain_hang(Machine *machine, bool generic);
 /* A wait that passed although nothing new had happened: wrong parity. False when it does not say
