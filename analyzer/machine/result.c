@@ -1,6 +1,6 @@
 /* What a run observed becomes what a kernel is told: one violation a kind and place over all
  * samples and schedules, its confidence, and what could not be checked. */
-#include "machine/core.h"
+#include "machine/execute/core.h"
 
 #include <string.h>
 

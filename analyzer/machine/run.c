@@ -1,5 +1,5 @@
 /* machine_run: all samples and schedules of one kernel, within its budgets. */
-#include "machine/core.h"
+#include "machine/execute/core.h"
 
 #include <string.h>
 #include <time.h>

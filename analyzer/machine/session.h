@@ -2,7 +2,7 @@
 #ifndef KC_MACHINE_SESSION_H
 #define KC_MACHINE_SESSION_H
 
-#include "machine/protocol.h"
+#include "machine/hardware/protocol.h"
 
 /* Bytes of the copies of one instruction, inferred where no tensor map says them. */
 typedef struct InferredCopy {

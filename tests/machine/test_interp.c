@@ -1,7 +1,7 @@
 /* The interpreter on small kernels built by hand: values, memory, divergence, warp operations. */
 #include <check.h>
 
-#include "machine/core.h"
+#include "machine/execute/core.h"
 
 typedef struct {
   KcArena *arena;

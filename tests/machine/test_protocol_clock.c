@@ -1,7 +1,7 @@
 /* Vector clocks that are precise to the lane. */
 #include <check.h>
 
-#include "machine/clock.h"
+#include "machine/order/clock.h"
 
 Suite *test_suite(void);
 

@@ -1,0 +1,40 @@
+/* checks: what single accesses and their pattern over lanes, loops and CTAs show: alignment and
+ * bounds (vector.c), banks and strides (pattern.c), words of global memory that several threads use
+ * (words.c). protocol.c calls them; none of them changes anything that the others see. */
+#ifndef KC_MACHINE_CHECKS_H
+#define KC_MACHINE_CHECKS_H
+
+#include "machine/hardware/protocol.h"
+
+/* Alignment of vector accesses (PTX ISA 6.4.1.1) and of the rows of ldmatrix and stmatrix (PTX ISA
+ * 9.7.14.5.15), shared accesses past the end of their array (PTX ISA 5.1.6). */
+void vector_access(Machine *machine, Strand *strand, const IrInsn *insn,
+                   const MachineAccess *access);
+/* The policy operand of a copy (PTX ISA 9.7.9.2): made by createpolicy, or one of its encodings. */
+void vector_policy(Machine *machine, Strand *strand, const IrInsn *insn);
+
+/* Advice about memory traffic, from one run with one schedule. */
+void pattern_access(Machine *machine, Strand *strand, const IrInsn *insn,
+                    const MachineAccess *access);
+void pattern_finish(Machine *machine);
+
+/* Tensor cores that wait. `pending`: groups that a wgmma.wait_group leaves. */
+void idle_wait(Machine *machine, Strand *strand, const IrInsn *insn, int64_t pending);
+void idle_finish(Machine *machine);
+
+/* Tiles of cluster launch control and of CTA pairs. An answer was decoded; ordinary accesses and
+ * tensor copies (map may be NULL) of global memory. */
+void tiles_answer(Machine *machine, Strand *strand, const IrInsn *insn, bool known);
+void tiles_access(Machine *machine, Strand *strand, const MachineAccess *access);
+void tiles_copy(Machine *machine, Strand *strand, const IrInsn *insn, const MachineTensorMap *map,
+                bool store);
+void tiles_finish(Machine *machine);
+
+/* Words of global memory: read-only loads of what the kernel has stored, and words that one CTA
+ * stores and another reads without anything that could order the two. */
+void words_access(Machine *machine, Strand *strand, const IrInsn *insn,
+                  const MachineAccess *access);
+void words_finish(Machine *machine);
+void words_report(MachineSession *session);
+
+#endif

@@ -1,0 +1,268 @@
+#include "machine/checks/finish.h"
+
+#include "machine/causes/cause.h"
+#include "machine/hardware/bulk.h"
+#include "machine/hardware/pdl.h"
+#include "machine/hardware/tensor.h"
+#include "machine/hardware/tmem.h"
+#include "machine/hardware/wgmma.h"
+#include "machine/session.h"
+
+/* ---- other CTAs' shared memory ---- */
+
+/* Whether the lanes know that some thread of CTA `rank` has run. */
+bool finish_peer_started(const Machine *machine, const Strand *strand, uint32_t lanes, int rank) {
+  const Protocol *p = protocol_of(machine);
+  const WarpState *ws = warp_state(strand->warp);
+  const Cta *peer = &machine->ctas[rank];
+  for (int w = 0; w < peer->nwarps; w++) {
+    uint32_t agent = warp_state(&peer->warps[w])->lanes.agent;
+    for (int lane = 0; lane < 32; lane++) {
+      if (clock_time(&p->clocks, ws->reached, agent, lane)) return true;
+      if (clock_time(&p->clocks, lanes_group(&ws->lanes, first_lane(lanes))->clock, agent, lane))
+        return true;
+    }
+  }
+  return false;
+}
+
+void finish_remote(Machine *machine, Strand *strand, uint32_t lanes, int rank, const IrInsn *insn,
+                   bool arrive, bool write) {
+  Protocol *p = protocol_of(machine);
+  WarpState *ws = warp_state(strand->warp);
+  if (!(ws->peers_started >> rank & 1)) {
+    if (finish_peer_started(machine, strand, lanes, rank))
+      ws->peers_started |= UINT32_C(1) << rank;
+    else
+      machine_violation(machine, MACHINE_CHECK_RACE, insn, "cluster-start-without-sync",
+                        "%s uses the shared memory of CTA %d, but no cluster barrier guarantees "
+                        "that it has started",
+                        machine_who(machine, strand), rank);
+  }
+  /* The last use of each lane: lanes that have diverged keep their own times. */
+  RemoteUse *mine = NULL;
+  for (int i = p->remotes.count - 1; i >= 0; i--) {
+    RemoteUse *r = &p->remotes.items[i];
+    if (r->insn != insn || r->warp != (uint32_t)strand->warp->index || r->rank != rank) continue;
+    r->lanes &= ~lanes;
+    if (r->time == ws->lanes.now || (!mine && !r->lanes)) mine = r;
+  }
+  if (mine) {
+    mine->lanes |= lanes;
+    mine->time = ws->lanes.now;
+    return;
+  }
+  KC_PUSH(machine->arena, p->remotes,
+          ((RemoteUse){(uint32_t)strand->warp->index, lanes, ws->lanes.now, rank, insn, arrive,
+                       write}));
+}
+
+/* Uses of a CTA's shared memory that nothing orders before its exit. */
+static void check_remotes(Machine *machine) {
+  Protocol *p = protocol_of(machine);
+  for (int i = 0; i < p->remotes.count; i++) {
+    const RemoteUse *r = &p->remotes.items[i];
+    const CtaState *target = cta_state(&machine->ctas[r->rank]);
+    uint32_t agent = warp_state(machine->warps[r->warp])->lanes.agent;
+    if (!clock_behind(&p->clocks, target->exited, agent, r->lanes, r->time)) continue;
+    const Warp *warp = machine->warps[r->warp];
+    if (r->arrive)
+      machine_violation(machine, MACHINE_CHECK_FINISH, r->insn, "cluster-remote-barrier-exited",
+                        "warp %d of CTA %d signals an mbarrier of CTA %d, and nothing keeps that "
+                        "CTA from exiting before (no wait for the last phase, no cluster barrier)",
+                        warp->id, warp->cta->rank, r->rank);
+    else
+      machine_violation(machine, MACHINE_CHECK_FINISH, r->insn, "cluster-exit-without-sync",
+                        "warp %d of CTA %d %s shared memory of CTA %d, and nothing keeps that CTA "
+                        "from exiting before",
+                        warp->id, warp->cta->rank, r->write ? "writes" : "reads", r->rank);
+  }
+}
+
+void finish_narrow_release(Machine *machine, Mbar *bar, Strand *strand, const IrInsn *insn) {
+  const WarpState *ws = warp_state(strand->warp);
+  if (!(ws->narrow_stores >> bar->rank & 1)) return;
+  IrViolation *v = machine_violation(
+      machine, MACHINE_CHECK_RACE, insn, "mbarrier-scope-too-narrow",
+      "the arrive on %s in CTA %d releases at CTA scope only: what this thread stored into that "
+      "CTA's shared memory is not ordered for its readers (.release.cluster)",
+      machine_place(machine, (MachineAddress){IR_SPACE_SHARED, bar->rank, bar->offset}, bar->rank),
+      bar->rank);
+  for (int i = 0; v && i < protocol_of(machine)->remotes.count; i++) {
+    const RemoteUse *r = &protocol_of(machine)->remotes.items[i];
+    if (r->arrive || !r->write || r->rank != bar->rank || r->warp != (uint32_t)strand->warp->index)
+      continue;
+    ir_violation_related(machine->violations, v, r->insn->where, "the store to CTA %d", bar->rank);
+    break;
+  }
+}
+
+void finish_narrow_acquire(Machine *machine, const Mbar *bar, const IrInsn *insn) {
+  IrViolation *v = machine_violation(
+      machine, MACHINE_CHECK_RACE, insn, "mbarrier-scope-too-narrow",
+      "the wait on %s acquires at CTA scope only, but another CTA hands over what it stored by its "
+      "arrive at %s (.acquire.cluster)",
+      machine_place(machine, (MachineAddress){IR_SPACE_SHARED, bar->rank, bar->offset}, bar->rank),
+      machine_line(machine, bar->handed));
+  if (v) ir_violation_related(machine->violations, v, bar->handed->where, "the arrive of the peer");
+}
+
+void finish_cluster_short(Machine *machine, const Strand *strand, const IrInsn *insn) {
+  if (!insn) return;
+  IrViolation *v = machine_violation(
+      machine, MACHINE_CHECK_PHASE, insn, "cluster-barrier-unpaired",
+      "the cluster barrier completes only because %s exits without having reached it",
+      machine_who(machine, strand));
+  if (v) v->confidence = IR_INFERRED; /* undefined by the ISA, but it completes on an H200 */
+}
+
+/* ---- barriers ---- */
+
+void finish_uninitialised(Machine *machine, const Strand *strand, const IrInsn *insn,
+                          const SharedPlace *place, const char *what) {
+  Protocol *p = protocol_of(machine);
+  for (int i = 0; i < p->uninitialised.count; i++)
+    if (p->uninitialised.items[i].insn == insn) return;
+  KC_PUSH(machine->arena, p->uninitialised,
+          ((Uninitialised){insn, what, place->rank, place->offset, strand->warp->index}));
+}
+
+/* Used before it was initialised, in this order of things. */
+static void used_too_early(Machine *machine, const Uninitialised *u, const Mbar *bar,
+                           const char *name) {
+  const Warp *warp = machine->warps[u->warp];
+  bool remote = warp->cta->rank != bar->rank;
+  IrViolation *v = blame(
+      machine,
+      BLAME(remote ? "mbarrier-init-cluster-visibility" : "mbarrier-init-not-synchronized",
+            MACHINE_CHECK_PHASE, bar->init, bar, -1, 0),
+      remote
+          ? "%s is initialised here, but %s by warp %d of another CTA at %s is not ordered after "
+            "it (a cluster barrier has to lie in between)"
+          : "%s is initialised here, but %s by warp %d at %s is not ordered after it",
+      name, u->what, warp->id, machine_line(machine, u->insn));
+  if (v) ir_violation_related(machine->violations, v, u->insn->where, "used here");
+}
+
+static void check_uninitialised(Machine *machine) {
+  Protocol *p = protocol_of(machine);
+  for (int i = 0; i < p->uninitialised.count; i++) {
+    const Uninitialised *u = &p->uninitialised.items[i];
+    const char *name = machine_place(machine, (MachineAddress){IR_SPACE_SHARED, u->rank, u->offset},
+                                     machine->warps[u->warp]->cta->rank);
+    const Mbar *bar = cta_state(&machine->ctas[u->rank])->mbars[u->offset / 8];
+    if (u->offset % 8 && p->misaligned_init) continue; /* said at the init */
+    if (bar && bar->init && u->offset % 8 == 0)
+      used_too_early(machine, u, bar, name);
+    else if (!p->unknown_init)
+      blame(machine,
+            &(Blame){.kind = "mbarrier-init-missing",
+                     .check = MACHINE_CHECK_PHASE,
+                     .insn = u->insn,
+                     .data = -1,
+                     .at = u->offset + 1},
+            "%s on %s, which no mbarrier.init initialises", u->what, name);
+  }
+}
+
+void finish_phase(Machine *machine, Mbar *bar) {
+  tensor_phase(machine, bar);
+}
+
+/* Copies whose phase nobody waits for any more: they may land when the CTA has ended and its shared
+ * memory belongs to another. */
+static void check_unconsumed(Machine *machine, const Mbar *bar) {
+  if (!bar->last_copy || bar->last_observed == INT64_MIN || bar->last_observed < 0) return;
+  if (bar->phase - 1 <= bar->last_observed || bar->last_landed_phase <= bar->last_observed) return;
+  IrViolation *v = blame(
+      machine,
+      BLAME("pipeline-trip-count-mismatch", MACHINE_CHECK_FINISH, bar->last_copy, bar, -1, 1),
+      "the copy of phase %lld of %s is never waited for: the last wait is for phase %lld, and the "
+      "CTA may end while the copy is in flight",
+      (long long)bar->last_landed_phase,
+      machine_place(machine, (MachineAddress){IR_SPACE_SHARED, bar->rank, bar->offset}, bar->rank),
+      (long long)bar->last_observed);
+  if (v && v->confidence < IR_INFERRED) v->confidence = IR_INFERRED;
+}
+
+void finish_mbarrier_closed(Machine *machine, Mbar *bar) {
+  bool unannounced =
+      bar->last_copy && !bar->last_expect && (bar->delivered_total || bar->unknown_total);
+  if (unannounced) {
+    cause_leftover(machine, bar);
+    return;
+  }
+  check_unconsumed(machine, bar);
+  if (bar->tx == 0 || bar->had_unknown || bar->unknown_total || bar->copies_unknown) return;
+  cause_leftover(machine, bar);
+}
+
+/* ---- what is not known ---- */
+
+void finish_unknown_copy(Machine *machine, const Strand *strand, const IrInsn *insn,
+                         bool known_elsewhere) {
+  (void)strand;
+  if (known_elsewhere) {
+    machine_violation(machine, MACHINE_CHECK_ALWAYS, insn, "smem-out-of-bounds",
+                      "the shared address of %s is not in shared memory",
+                      ir_event_mnemonic((IrEvent)insn->event));
+    return;
+  }
+  static const MachineCheck checks[] = {MACHINE_CHECK_DEADLOCK, MACHINE_CHECK_BYTES,
+                                        MACHINE_CHECK_RACE, MACHINE_CHECK_FINISH};
+  for (int i = 0; i < 4; i++)
+    machine_switch_off(machine, checks[i], insn, "the shared address of a copy is not known");
+}
+
+void finish_unknown_access(Machine *machine, const Strand *strand, const IrInsn *insn,
+                           const MachineAccess *access) {
+  (void)strand;
+  if (access->kind == MACHINE_READ) return;
+  if (insn->space == IR_SPACE_GLOBAL || insn->space == IR_SPACE_LOCAL) return;
+  if (insn->space != IR_SPACE_SHARED && insn->space != IR_SPACE_SHARED_CLUSTER) return;
+  machine_switch_off(machine, MACHINE_CHECK_RACE, insn,
+                     "an ordinary store goes to a shared address that is not known");
+}
+
+/* ---- the end ---- */
+
+void finish_exit(Machine *machine, Strand *strand, uint32_t lanes) {
+  WarpState *ws = warp_state(strand->warp);
+  if (strand->pc >= 0 && strand->pc < machine->kernel->insns.count)
+    ws->exit_insn = &machine->kernel->insns.items[strand->pc];
+  bulk_exit(machine, strand, lanes);
+  wgmma_exit(machine, strand, lanes);
+}
+
+static void keep_counts(Machine *machine) {
+  Protocol *p = protocol_of(machine);
+  ProtocolSession *s = session_protocol(machine->session);
+  if (p->tmem_columns_max > s->tmem_columns) s->tmem_columns = p->tmem_columns_max;
+  if (p->registers_max > s->registers) s->registers = p->registers_max;
+  machine->initialised_barriers = p->mbars.count;
+  const Cta *cta = &machine->ctas[0];
+  bool any = false;
+  for (int w = 0; w < cta->nwarps; w++)
+    any = any || warp_state(&cta->warps[w])->setmaxnreg_value;
+  if (!any || s->warpgroup_registers.count) return;
+  for (int w = 0; w < cta->nwarps; w += 4)
+    KC_PUSH(machine->session->arena, s->warpgroup_registers,
+            (int)warp_state(&cta->warps[w])->setmaxnreg_value);
+}
+
+void finish_run(Machine *machine) {
+  Protocol *p = protocol_of(machine);
+  keep_counts(machine);
+  tensor_infer(machine);
+  check_uninitialised(machine);
+  if (machine->stopped) return;
+  wgmma_finish(machine);
+  tmem_finish(machine);
+  pdl_finish(machine);
+  setmaxnreg_finish(machine);
+  if (machine->stuck) return;
+  check_remotes(machine);
+  tensor_finish(machine);
+  for (int i = 0; i < p->mbars.count; i++)
+    if (p->mbars.items[i]->live) finish_mbarrier_closed(machine, p->mbars.items[i]);
+}

@@ -1,0 +1,158 @@
+/* Words of global memory. ld.global.nc may only read what nobody writes while the kernel runs (PTX
+ * ISA 9.7.9.9); CTAs of one launch run in any order, so that one may not read what another stores
+ * unless something orders the two: such code is left alone whatever it uses for that. */
+#include "machine/checks/checks.h"
+
+#include <glib.h>
+
+#include "machine/inputs/sample.h"
+#include "machine/inputs/slice.h"
+#include "machine/session.h"
+
+#define WORDS_KEPT 65536
+
+typedef struct Words {
+  bool read_only;             /* the kernel has loads through the read-only path */
+  bool independent;           /* nothing in it could order CTAs, and each has its own tiles */
+  GHashTable *stores, *loads; /* word address -> instruction, of the first cluster */
+} Words;
+
+static bool may_order(const IrInsn *insn) {
+  uint64_t strong = IR_FLAG(volatile_) | IR_FLAG(acquire) | IR_FLAG(release) | IR_FLAG(acq_rel) |
+                    IR_FLAG(relaxed);
+  bool memory = insn->op == IR_load || insn->op == IR_store;
+  bool local = insn->space == IR_SPACE_SHARED || insn->space == IR_SPACE_SHARED_CLUSTER;
+  if (insn->op == IR_atom) return !local;
+  if (memory && (insn->flags & strong) && !local) return true;
+  return insn->op == IR_event &&
+         (insn->event == IR_EV_extern_call || insn->event == IR_EV_other ||
+          insn->event == IR_EV_fence || insn->event == IR_EV_clc_try_cancel);
+}
+
+static bool reads_grid_size(const IrInsn *insn) {
+  for (int i = 0; i < insn->nargs; i++)
+    if (insn->args[i].kind == IR_OPD_SPECIAL &&
+        ((insn->args[i].id >= IR_SREG_nctaid_x && insn->args[i].id <= IR_SREG_nctaid_z) ||
+         (insn->args[i].id >= IR_SREG_nclusterid_x && insn->args[i].id <= IR_SREG_nclusterid_z)))
+      return true;
+  return false;
+}
+
+static Words *words_of(Machine *machine) {
+  ProtocolSession *session = session_protocol(machine->session);
+  if (session->words) return session->words;
+  Words *w = KC_NEW(machine->session->arena, Words);
+  const IrKernel *kernel = machine->kernel;
+  w->independent = true;
+  for (int i = 0; i < kernel->insns.count; i++) {
+    const IrInsn *insn = &kernel->insns.items[i];
+    if (insn->op == IR_load && (insn->flags & IR_FLAG(nc))) w->read_only = true;
+    if (may_order(insn) || reads_grid_size(insn)) w->independent = false;
+  }
+  session->words = w;
+  return w;
+}
+
+/* ---- one run ---- */
+
+static GHashTable *stored_of(Machine *machine) {
+  Protocol *p = protocol_of(machine);
+  if (!p->words_stored) p->words_stored = g_hash_table_new(NULL, NULL);
+  return p->words_stored;
+}
+
+/* Samples whose CTAs are compared: the same sizes, the first cluster and the second. */
+static bool is_first(const Machine *machine) {
+  return machine->sample->rank == 0 && machine->schedule == MACHINE_EAGER;
+}
+
+static bool is_second(const Machine *machine) {
+  return machine->sample->rank == 1 && machine->sample->cluster_index == 1 &&
+         machine->schedule == MACHINE_EAGER;
+}
+
+static void remember(GHashTable *table, uint64_t word, const IrInsn *insn) {
+  if (g_hash_table_size(table) >= WORDS_KEPT) return;
+  if (!g_hash_table_contains(table, GSIZE_TO_POINTER(word)))
+    g_hash_table_insert(table, GSIZE_TO_POINTER(word), (gpointer)insn);
+}
+
+/* Blocks that own different parts: the kernel is meant for more than one. */
+static bool is_by_block(Machine *machine, const IrInsn *insn) {
+  const IrOperand *address = slice_address(insn);
+  uint64_t block = UINT64_C(7) << IR_SREG_ctaid_x | UINT64_C(7) << IR_SREG_clusterid_x;
+  return address && (slice_operand(machine->session, address).special & block);
+}
+
+static void report_crossing(Machine *machine, const IrInsn *load, const IrInsn *store,
+                            uint64_t word) {
+  if (!is_by_block(machine, load) || !is_by_block(machine, store)) return;
+  IrViolation *v = machine_violation(
+      machine, MACHINE_CHECK_RACE, load, "grid-cross-cta-dependency",
+      "one block reads %s, which another block of the same launch stores at %s: nothing orders the "
+      "two blocks",
+      machine_place(machine, (MachineAddress){IR_SPACE_GLOBAL, 0, word << 2}, 0),
+      machine_line(machine, store));
+  if (v) ir_violation_related(machine->violations, v, store->where, "stored here");
+}
+
+static void cross(Machine *machine, Words *w, const IrInsn *insn, bool write, uint64_t word,
+                  bool own) {
+  if (is_first(machine)) {
+    if (write)
+      remember(w->stores, word, insn);
+    else if (!own)
+      remember(w->loads, word, insn);
+  } else if (is_second(machine) && w->stores) {
+    const IrInsn *other = g_hash_table_lookup(write ? w->loads : w->stores, GSIZE_TO_POINTER(word));
+    if (other && write) report_crossing(machine, other, insn, word);
+    if (other && !write && !own) report_crossing(machine, insn, other, word);
+  }
+}
+
+static void read_only(Machine *machine, const IrInsn *load, const IrInsn *store, uint64_t word) {
+  IrViolation *v = machine_violation(
+      machine, MACHINE_CHECK_RACE, load, "cache-nc-load-of-written-data",
+      "%s is loaded through the read-only path, but the kernel has stored to it at %s",
+      machine_place(machine, (MachineAddress){IR_SPACE_GLOBAL, 0, word << 2}, 0),
+      machine_line(machine, store));
+  if (v) ir_violation_related(machine->violations, v, store->where, "stored here");
+}
+
+void words_access(Machine *machine, Strand *strand, const IrInsn *insn,
+                  const MachineAccess *access) {
+  (void)strand;
+  Words *w = words_of(machine);
+  bool crossing = w->independent && (is_first(machine) || is_second(machine));
+  if (!access->lanes || (!w->read_only && !crossing)) return;
+  if (crossing && !w->stores) {
+    w->stores = g_hash_table_new(NULL, NULL);
+    w->loads = g_hash_table_new(NULL, NULL);
+  }
+  GHashTable *stored = stored_of(machine);
+  bool write = access->kind != MACHINE_READ, nc = (insn->flags & IR_FLAG(nc)) != 0;
+  FOR_LANES(lane, access->lanes) {
+    uint64_t at = value_raw(access->address, (int)lane);
+    if (at < IR_POINTER_BASE || at >= IR_GLOBAL_BASE) continue;
+    for (uint64_t word = at >> 2; word << 2 < at + access->bytes; word++) {
+      const IrInsn *own = g_hash_table_lookup(stored, GSIZE_TO_POINTER(word));
+      if (write) remember(stored, word, insn);
+      if (nc && own) read_only(machine, insn, own, word);
+      if (crossing) cross(machine, w, insn, write, word, own != NULL);
+    }
+    if (access->address.uniform) break;
+  }
+}
+
+void words_finish(Machine *machine) {
+  Protocol *p = protocol_of(machine);
+  if (p->words_stored) g_hash_table_destroy(p->words_stored);
+  p->words_stored = NULL;
+}
+
+void words_report(MachineSession *session) {
+  Words *w = session_protocol(session)->words;
+  if (!w || !w->stores) return;
+  g_hash_table_destroy(w->stores);
+  g_hash_table_destroy(w->loads);
+}

@@ -1,0 +1,192 @@
+#include "machine/hardware/desc.h"
+
+#include "machine/causes/symptom.h"
+#include "machine/checks/finish.h"
+#include "machine/witness/timeline.h"
+
+static uint32_t field14(uint64_t raw, int at) {
+  return (uint32_t)(raw >> at & 0x3fff) << 4;
+}
+
+Descriptor desc_wgmma(uint64_t raw) {
+  static const int swizzles[] = {0, 128, 64, 32};
+  return (Descriptor){.raw = raw,
+                      .start = field14(raw, 0),
+                      .leading = field14(raw, 16),
+                      .stride = field14(raw, 32),
+                      .layout = (int)(raw >> 62 & 3),
+                      .swizzle = swizzles[raw >> 62 & 3],
+                      .version = 1,
+                      .base_offset = (int)(raw >> 49 & 7)};
+}
+
+Descriptor desc_tcgen05(uint64_t raw) {
+  static const int swizzles[] = {0, 128, 128, 0, 64, 0, 32, 0};
+  return (Descriptor){.raw = raw,
+                      .start = field14(raw, 0),
+                      .leading = field14(raw, 16),
+                      .stride = field14(raw, 32),
+                      .layout = (int)(raw >> 61 & 7),
+                      .swizzle = swizzles[raw >> 61 & 7],
+                      .version = (int)(raw >> 46 & 7),
+                      .base_offset = (int)(raw >> 49 & 7),
+                      .absolute_leading = (raw >> 52 & 1) != 0};
+}
+
+int desc_bits(uint8_t data) {
+  switch (data) {
+  case IR_DATA_tf32:
+  case IR_DATA_f32:
+  case IR_DATA_s32: return 32;
+  case IR_DATA_f16:
+  case IR_DATA_bf16: return 16;
+  case IR_DATA_s4:
+  case IR_DATA_u4: return 4;
+  case IR_DATA_b1: return 1;
+  default: return 8; /* narrower floats are padded to a byte, except in the mxf4 kinds */
+  }
+}
+
+uint32_t desc_extent(const Descriptor *desc, const DescTile *tile) {
+  if (tile->rows <= 0 || tile->k_bytes <= 0) return 0;
+  uint32_t groups = (uint32_t)(tile->rows + 7) / 8;
+  if (tile->transposed) {
+    /* MN-major: repeating atoms of swizzle bytes along M or N by 8 elements of K. */
+    uint32_t width = desc->swizzle ? (uint32_t)desc->swizzle : 16;
+    uint32_t row_bytes = (uint32_t)tile->rows * (uint32_t)tile->element_bits / 8;
+    uint32_t atoms = (row_bytes + width - 1) / width;
+    uint32_t k = (uint32_t)tile->k_bytes * 8 / (uint32_t)tile->element_bits;
+    uint32_t k_groups = (k + 7) / 8;
+    uint32_t last = width * 8;
+    uint32_t by_atom = desc->swizzle ? desc->leading : desc->stride;
+    uint32_t by_k = desc->swizzle ? desc->stride : desc->leading;
+    return (atoms - 1) * by_atom + (k_groups - 1) * by_k + last;
+  }
+  if (!desc->swizzle) /* core matrices of 8 rows by 16 bytes */
+    return (groups - 1) * desc->stride +
+           (uint32_t)(tile->k_bytes / 16 > 1 ? tile->k_bytes / 16 - 1 : 0) * desc->leading + 128;
+  return (groups - 1) * desc->stride + 7 * (uint32_t)desc->swizzle + (uint32_t)tile->k_bytes;
+}
+
+/* The end of what may be meant by a pointer into [.., offset): the array, else the object. */
+static uint32_t room_end(Machine *machine, uint32_t offset, const char **name) {
+  uint64_t start;
+  const IrField *field = machine_shared_field(machine, offset, &start);
+  /* Members of records in an array are no bound: only the array as a whole is. */
+  if (field && field->elem_bytes * field->count >= 256) {
+    *name = field->name;
+    return (uint32_t)(start + field->elem_bytes * field->count);
+  }
+  uint64_t within;
+  int id = machine_shared_object(machine, offset, &within);
+  if (id < 0) return 0;
+  const IrObject *object = &machine->kernel->objects.items[id];
+  *name = object->name;
+  return object->dynamic || !object->bytes ? machine->session->shared_bytes
+                                           : (uint32_t)(offset - within + object->bytes);
+}
+
+static const char *kind_of(const DescRead *read, const char *wgmma, const char *tcgen05) {
+  return read->family[0] == 'w' ? wgmma : tcgen05;
+}
+
+void desc_say_composed(Machine *machine, IrViolation *v, const IrInsn *insn, char operand) {
+  if (!v) return;
+  const IrOperand *descriptor = ir_arg(insn, operand == 'B' ? IR_ROLE_b_desc : IR_ROLE_a_desc);
+  const IrInsn *from = code_composes(machine->kernel, insn, descriptor);
+  if (from)
+    ir_violation_related(machine->violations, v, from->where, "the descriptor is made here");
+}
+
+/* A tile that ends past its array: the strides are not what the layout has. */
+static void check_room(Machine *machine, Strand *strand, const DescRead *read,
+                       const Descriptor *desc, const DescTile *tile, uint32_t extent) {
+  const char *name = NULL;
+  uint32_t end = room_end(machine, desc->start, &name);
+  IrViolation *v;
+  if (!end) {
+    if (desc->start < machine->session->shared_bytes) return;
+    v = machine_violation(
+        machine, MACHINE_CHECK_ALWAYS, read->insn,
+        kind_of(read, "wgmma-descriptor", "tcgen05-smem-descriptor"),
+        "the descriptor of operand %c starts at shared address 0x%x, past the %u "
+        "bytes of the block: its address is not a shared address shifted right by 4",
+        read->operand, desc->start, machine->session->shared_bytes);
+    desc_say_composed(machine, v, read->insn, read->operand);
+    return;
+  }
+  if (tile->transposed || desc->start + extent <= end) return;
+  if ((desc->raw << 4 & IR_SHARED_BASE) == IR_SHARED_BASE) {
+    v = machine_violation(machine, MACHINE_CHECK_ALWAYS, read->insn,
+                          kind_of(read, "wgmma-descriptor", "tcgen05-smem-descriptor"),
+                          "the descriptor of operand %c is made of a generic address: bits of its "
+                          "window lie in the fields above the start address "
+                          "(__cvta_generic_to_shared, then & 0x3ffff)",
+                          read->operand);
+    desc_say_composed(machine, v, read->insn, read->operand);
+    return;
+  }
+  v = machine_violation(
+      machine, MACHINE_CHECK_ALWAYS, read->insn,
+      kind_of(read, "wgmma-operand-outside-tile", "tcgen05-operand-outside-tile"),
+      "operand %c (%d rows of %d bytes, leading offset %u, stride offset %u) starts at %s and "
+      "reaches %u bytes past the end of %s",
+      read->operand, tile->rows, tile->k_bytes, desc->leading, desc->stride,
+      protocol_place(machine, strand, read->rank, desc->start), desc->start + extent - end,
+      name ? name : "shared memory");
+  if (!v) return;
+  desc_say_composed(machine, v, read->insn, read->operand);
+  ir_violation_fact(machine->violations, v, "stride", "%u", desc->stride);
+  ir_violation_fact(machine->violations, v, "leading", "%u", desc->leading);
+}
+
+/* Swizzled rows repeat in atoms of eight. A tile that begins at another row of one needs a base
+ * offset (PTX ISA 9.7.15.5.1.2.2). Wrong is what is wrong both from the start of its object, which
+ * may lie anywhere, and from the start of shared memory, which code may align to by itself. */
+static void check_atom(Machine *machine, const DescRead *read, const Descriptor *desc,
+                       const DescTile *tile) {
+  uint64_t within;
+  if (read->family[0] != 'w' || !desc->swizzle || desc->base_offset || tile->transposed) return;
+  if (machine_shared_object(machine, desc->start, &within) < 0) return;
+  unsigned width = (unsigned)desc->swizzle, row = (unsigned)(within % (8 * width)) / width;
+  if (row == 0 || desc->start % (8 * width) / width == 0) return;
+  IrViolation *v = machine_violation(
+      machine, MACHINE_CHECK_ALWAYS, read->insn,
+      kind_of(read, "wgmma-descriptor", "tcgen05-smem-descriptor"),
+      "operand %c begins at row %u of a %d-byte swizzle atom, and its base offset is 0: tiles of "
+      "this swizzle begin at multiples of %d bytes",
+      read->operand, row, desc->swizzle, 8 * desc->swizzle);
+  if (!v) return;
+  v->confidence = IR_INFERRED;
+  v->assumed = "that the tile is laid out by the address bits, as a tensor copy does it";
+  ir_violation_fact(machine->violations, v, "row", "%u", row);
+}
+
+static void remember(Machine *machine, int rank, uint32_t start, uint32_t end) {
+  Protocol *p = protocol_of(machine);
+  for (int i = 0; i < p->operands.count; i++) {
+    OperandRead *o = &p->operands.items[i];
+    if (o->rank != rank || o->start != start) continue;
+    if (end > o->end) o->end = end;
+    return;
+  }
+  if (p->operands.count < 1024)
+    KC_PUSH(machine->arena, p->operands, ((OperandRead){rank, start, end}));
+}
+
+void desc_read(Machine *machine, Strand *strand, const DescRead *read, const Descriptor *desc,
+               const DescTile *tile, const Access *access) {
+  uint32_t extent = desc_extent(desc, tile);
+  if (!read->made_up) {
+    check_room(machine, strand, read, desc, tile, extent);
+    check_atom(machine, read, desc, tile);
+  }
+  if (!read->made_up && !tile->transposed && extent && extent <= 65536)
+    remember(machine, read->rank, desc->start, desc->start + extent);
+  const char *name = NULL;
+  uint32_t end = room_end(machine, desc->start, &name);
+  if (!extent || extent > 65536) extent = 16;
+  if (end && desc->start + extent > end) extent = end > desc->start ? end - desc->start : 16;
+  race_touch(protocol_of(machine)->races, strand, access, -1, read->rank, desc->start, extent);
+  timeline_operand(machine, strand, access, read->rank, desc->start);
+}

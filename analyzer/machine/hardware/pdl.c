@@ -1,0 +1,199 @@
+/* griddepcontrol (PTX ISA 9.7.13.13): who may read what the preceding grid writes. That a thread
+ * has waited is knowledge like any other: whoever synchronises with it afterwards has it too. */
+#include "machine/hardware/pdl.h"
+
+#include "machine/hardware/bulk.h"
+
+#include <string.h>
+
+static uint32_t grid_agent(Machine *machine) {
+  Protocol *p = protocol_of(machine);
+  if (!p->grid_agent) p->grid_agent = clocks_agents(&p->clocks, 1);
+  return p->grid_agent;
+}
+
+MachineStep event_griddep_wait(Machine *machine, Strand *strand, const IrInsn *insn) {
+  Protocol *p = protocol_of(machine);
+  WarpState *ws = warp_state(strand->warp);
+  lanes_raise(&p->clocks, &ws->lanes, strand->active, grid_agent(machine), CLOCK_ALL_LANES, 1);
+  ws->waited_grid = true;
+  for (int i = 0; i < p->early_reads.count; i++)
+    if (p->early_reads.items[i].warp == (uint32_t)strand->warp->index)
+      p->early_reads.items[i].waited = insn;
+  return MACHINE_NEXT;
+}
+
+MachineStep event_griddep_launch(Machine *machine, Strand *strand, const IrInsn *insn) {
+  (void)machine;
+  (void)strand;
+  (void)insn;
+  return MACHINE_NEXT;
+}
+
+/* Whether a launch of this kernel may overlap its predecessor: one says so, or none is known. */
+static bool overlaps(const Machine *machine) {
+  const MachineHostFacts *host = machine->session->host;
+  bool any = false;
+  for (int i = 0; host && i < host->launches.count; i++) {
+    const MachineLaunch *launch = &host->launches.items[i];
+    if (!launch->kernel || (strcmp(launch->kernel, machine->kernel->instantiation) != 0 &&
+                            strcmp(launch->kernel, machine->kernel->name) != 0))
+      continue;
+    if (!launch->pdl_known || launch->pdl_attribute) return true;
+    any = true;
+  }
+  return !any;
+}
+
+static void early_read(Machine *machine, Strand *strand, const IrInsn *insn) {
+  Protocol *p = protocol_of(machine);
+  if (!p->first_global_read) p->first_global_read = insn;
+  WarpState *ws = warp_state(strand->warp);
+  if (!p->has_grid_wait ||
+      lanes_know(&p->clocks, &ws->lanes, strand->active, grid_agent(machine), 1, 1))
+    return;
+  for (int i = 0; i < p->early_reads.count; i++)
+    if (p->early_reads.items[i].insn == insn &&
+        p->early_reads.items[i].warp == (uint32_t)strand->warp->index)
+      return;
+  KC_PUSH(machine->arena, p->early_reads, ((EarlyRead){insn, (uint32_t)strand->warp->index, NULL}));
+}
+
+/* Words that one thread stores to and others update atomically: work counters. */
+static void note_word(Machine *machine, const IrInsn *insn, const MachineAccess *access) {
+  Protocol *p = protocol_of(machine);
+  uint64_t address;
+  if (access->kind == MACHINE_READ || !value_same(access->address, access->lanes, &address)) return;
+  bool atomic = access->kind == MACHINE_ATOMIC;
+  GlobalWord *word = NULL;
+  for (int i = 0; i < p->words.count && !word; i++)
+    if (p->words.items[i].address == address) word = &p->words.items[i];
+  if (!word) {
+    if (p->words.count >= 256) return;
+    KC_PUSH(machine->arena, p->words, ((GlobalWord){.address = address}));
+    word = &p->words.items[p->words.count - 1];
+  }
+  if (atomic && !word->atomic) {
+    word->atomic = insn;
+    word->atomic_step = machine->step;
+  } else if (!atomic && !word->store) {
+    word->store = insn;
+    word->store_step = machine->step;
+  }
+}
+
+static void check_words(Machine *machine) {
+  Protocol *p = protocol_of(machine);
+  for (int i = 0; i < p->words.count; i++) {
+    const GlobalWord *w = &p->words.items[i];
+    if (!w->store || !w->atomic || w->store_step > w->atomic_step) continue;
+    IrViolation *v = machine_violation(
+        machine, MACHINE_CHECK_RACE, w->store, "global-counter-init-race",
+        "the global word is stored to here and updated atomically at %s by every block: no barrier "
+        "orders the store before the atomics of the other blocks",
+        machine_line(machine, w->atomic));
+    if (v) ir_violation_related(machine->violations, v, w->atomic->where, "the atomic update");
+  }
+}
+
+/* A loop of a few instructions that only leaves when the loaded word changes. */
+static bool polls(const IrKernel *kernel, const IrInsn *load) {
+  enum { LOOP_LENGTH = 24 };
+  uint64_t strong = IR_FLAG(volatile_) | IR_FLAG(acquire) | IR_FLAG(relaxed);
+  if (load->op != IR_atom && !(load->op == IR_load && (load->flags & strong))) return false;
+  int at = (int)(load - kernel->insns.items);
+  for (int i = at + 1; i < kernel->insns.count && i <= at + LOOP_LENGTH; i++) {
+    const IrInsn *insn = &kernel->insns.items[i];
+    if (insn->op == IR_store ||
+        (insn->op == IR_event && insn->event != IR_EV_nanosleep && insn->event != IR_EV_fence))
+      return false;
+    if (insn->op == IR_branch && insn->target <= at && at - insn->target <= LOOP_LENGTH)
+      return true;
+  }
+  return false;
+}
+
+static bool check_poll(Machine *machine, Strand *strand, const IrInsn *insn) {
+  Protocol *p = protocol_of(machine);
+  WarpState *ws = warp_state(strand->warp);
+  if (!p->has_grid_wait || !polls(machine->kernel, insn) || !overlaps(machine) ||
+      lanes_know(&p->clocks, &ws->lanes, strand->active, grid_agent(machine), 1, 1))
+    return false;
+  IrViolation *v = machine_violation(
+      machine, MACHINE_CHECK_RACE, insn, "pdl-spin-before-wait",
+      "%s polls global memory before griddepcontrol.wait: the grid that sets the word need not run "
+      "at the same time",
+      machine_who(machine, strand));
+  if (!v) return true;
+  v->confidence = IR_INFERRED;
+  v->assumed = "that the preceding grid sets the word";
+  return true;
+}
+
+void pdl_access(Machine *machine, Strand *strand, const IrInsn *insn, const MachineAccess *access) {
+  if (access->lanes && check_poll(machine, strand, insn)) return;
+  if (access->lanes) note_word(machine, insn, access);
+  if (access->lanes && access->kind != MACHINE_READ && strand->active == access->lanes &&
+      (access->kind == MACHINE_ATOMIC || (insn->flags & (IR_FLAG(release) | IR_FLAG(volatile_)))))
+    bulk_signal(machine, strand, insn, access->lanes);
+  if (access->kind != MACHINE_READ || insn->space == IR_SPACE_CONST || !access->lanes) return;
+  uint64_t at = value_raw(access->address, first_lane(access->lanes));
+  if (at < IR_POINTER_BASE || at >= IR_GLOBAL_BASE) return;
+  early_read(machine, strand, insn);
+}
+
+void pdl_async_read(Machine *machine, Strand *strand, const IrInsn *insn, uint64_t address) {
+  (void)address;
+  early_read(machine, strand, insn);
+}
+
+/* The launch that lets this kernel overlap its predecessor, or NULL. */
+static const MachineLaunch *overlapping_launch(const Machine *machine) {
+  const MachineHostFacts *host = machine->session->host;
+  for (int i = 0; host && i < host->launches.count; i++) {
+    const MachineLaunch *launch = &host->launches.items[i];
+    if (launch->kernel && launch->pdl_known && launch->pdl_attribute &&
+        (strcmp(launch->kernel, machine->kernel->instantiation) == 0 ||
+         strcmp(launch->kernel, machine->kernel->name) == 0))
+      return launch;
+  }
+  return NULL;
+}
+
+static void check_no_wait(Machine *machine) {
+  const Protocol *p = protocol_of(machine);
+  const MachineLaunch *launch = overlapping_launch(machine);
+  if (p->has_grid_wait || !launch || !p->first_global_read) return;
+  IrViolation *v = machine_violation(
+      machine, MACHINE_CHECK_RACE, p->first_global_read, "pdl-wait-missing",
+      "the kernel is launched with programmatic stream serialization and reads global memory, but "
+      "it never waits for the preceding grid (griddepcontrol.wait)");
+  if (v) ir_violation_related(machine->violations, v, launch->where, "launched here");
+}
+
+void pdl_finish(Machine *machine) {
+  Protocol *p = protocol_of(machine);
+  check_words(machine);
+  check_no_wait(machine);
+  if (!p->early_reads.count || !overlaps(machine)) return;
+  for (int i = 0; i < p->early_reads.count; i++) {
+    const EarlyRead *r = &p->early_reads.items[i];
+    const Warp *warp = machine->warps[r->warp];
+    IrViolation *v = machine_violation(
+        machine, MACHINE_CHECK_RACE, r->insn, "pdl-read-before-wait",
+        r->waited ? "warp %d reads global memory before its griddepcontrol.wait: the preceding "
+                    "grid may still be writing it"
+                  : "warp %d reads global memory and neither it nor anything ordered before it "
+                    "executes griddepcontrol.wait",
+        warp->id);
+    if (!v) continue;
+    /* What is read before the thread's own wait may be data that no preceding grid writes, and
+     * without a launch in sight none may. */
+    if (r->waited || !overlapping_launch(machine)) {
+      v->confidence = r->waited && !overlapping_launch(machine) ? IR_FALLBACK : IR_INFERRED;
+      v->assumed = "that the preceding grid writes what is read";
+    }
+    if (r->waited)
+      ir_violation_related(machine->violations, v, r->waited->where, "it waits only here");
+  }
+}

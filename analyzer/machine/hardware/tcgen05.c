@@ -1,0 +1,586 @@
+/* tcgen05: MMA, copies, loads, stores, commit and the thread-sync fences (PTX ISA 9.7.16). What one
+ * thread issues completes in a queue that only tcgen05.commit of the same thread reports. */
+#include "machine/causes/cause.h"
+#include "machine/checks/finish.h"
+#include "machine/checks/fragment.h"
+#include "machine/hardware/bulk.h"
+#include "machine/hardware/desc.h"
+#include "machine/hardware/tmem.h"
+#include "machine/inputs/origin.h"
+#include "machine/witness/contract.h"
+#include "machine/witness/timeline.h"
+
+static bool paired(const IrInsn *insn) {
+  return (insn->flags & IR_FLAG(cta_group2)) != 0;
+}
+
+static void note_group(Machine *machine, const IrInsn *insn) {
+  protocol_of(machine)->cta_groups_used |= paired(insn) ? 2 : 1;
+}
+
+static void need_queue(Machine *machine, WarpState *ws) {
+  if (!ws->tcgen05_agent) ws->tcgen05_agent = clocks_agents(&protocol_of(machine)->clocks, 1);
+}
+
+static int peer_of(const Machine *machine, int rank) {
+  int peer = rank ^ 1;
+  return peer < machine->cluster_size ? peer : -1;
+}
+
+static void check_single(Machine *machine, const Strand *strand, const IrInsn *insn) {
+  int n = lane_count(strand->active);
+  if (n < 2) return;
+  IrViolation *v =
+      machine_violation(machine, MACHINE_CHECK_ALWAYS, insn, "tcgen05-issue-not-single-thread",
+                        "%s is executed by %d lanes of %s; one thread has to issue it",
+                        ir_event_mnemonic((IrEvent)insn->event), n, machine_who(machine, strand));
+  if (v) ir_violation_fact(machine->violations, v, "lanes", "%d", n);
+}
+
+static Access *queued(Machine *machine, Strand *strand, const IrInsn *insn, AccessActor actor,
+                      bool write) {
+  WarpState *ws = warp_state(strand->warp);
+  int lane = first_lane(strand->active);
+  return race_access(protocol_of(machine)->races, &(Access){.agent = ws->tcgen05_agent,
+                                                            .lanes = UINT32_C(1) << lane,
+                                                            .time = ws->tcgen05_queue[lane],
+                                                            .issued = ws->lanes.now,
+                                                            .warp = (uint32_t)strand->warp->index,
+                                                            .issuers = UINT32_C(1) << lane,
+                                                            .actor = (uint8_t)actor,
+                                                            .write = write,
+                                                            .insn = insn,
+                                                            .step = machine->step});
+}
+
+static bool number64(Machine *machine, Strand *strand, const IrInsn *insn, IrRole role,
+                     uint64_t *out) {
+  Value v;
+  return machine_read_role(machine, strand, insn, role, &v) && value_same(v, strand->active, out);
+}
+
+/* ... that no number made up for this run has gone into. */
+static bool fact64(Machine *machine, Strand *strand, const IrInsn *insn, IrRole role,
+                   uint64_t *out) {
+  return number64(machine, strand, insn, role, out) && !origin_made_up(machine, insn, role);
+}
+
+/* ---- shared operands ---- */
+
+static void check_version(Machine *machine, const IrInsn *insn, char operand, const Descriptor *d) {
+  IrViolation *v = NULL;
+  if (d->version != 1)
+    v = machine_violation(machine, MACHINE_CHECK_ALWAYS, insn, "tcgen05-smem-descriptor",
+                          "bits 46..48 of the descriptor of operand %c are %d; tcgen05 needs 1 "
+                          "there",
+                          operand, d->version);
+  else if (d->layout == 3 || d->layout == 5 || d->layout == 7)
+    v = machine_violation(machine, MACHINE_CHECK_ALWAYS, insn, "tcgen05-smem-descriptor",
+                          "the layout code of operand %c is %d; 0, 1, 2, 4 and 6 exist", operand,
+                          d->layout);
+  if (!v) return;
+  desc_say_composed(machine, v, insn, operand);
+  ir_violation_fact(machine->violations, v, "operand", "%c", operand);
+}
+
+static void read_operand(Machine *machine, Strand *strand, const IrInsn *insn, char operand,
+                         uint64_t raw, const DescTile *tile, AccessActor actor) {
+  Descriptor d = desc_tcgen05(raw);
+  bool made_up = origin_made_up(machine, insn, operand == 'B' ? IR_ROLE_b_desc : IR_ROLE_a_desc);
+  if (!made_up) check_version(machine, insn, operand, &d);
+  Access *access = queued(machine, strand, insn, actor, false);
+  int rank = strand->warp->cta->rank;
+  DescRead read = {insn, "tcgen05", operand, rank, made_up};
+  desc_read(machine, strand, &read, &d, tile, access);
+  if (!paired(insn)) return;
+  read.rank = peer_of(machine, rank);
+  if (read.rank >= 0) desc_read(machine, strand, &read, &d, tile, access);
+}
+
+/* ---- mma ---- */
+
+typedef struct InstructionDescriptor {
+  bool known;
+  int m, n, a_format, b_format, d_format;
+  bool a_transposed, b_transposed, ue8m0_scales;
+} InstructionDescriptor;
+
+static InstructionDescriptor read_idesc(Machine *machine, Strand *strand, const IrInsn *insn) {
+  uint64_t raw;
+  InstructionDescriptor d = {.known = fact64(machine, strand, insn, IR_ROLE_idesc, &raw)};
+  if (!d.known) return d;
+  d.d_format = (int)(raw >> 4 & 3);
+  d.a_format = (int)(raw >> 7 & 7);
+  d.b_format = (int)(raw >> 10 & 7);
+  d.a_transposed = raw >> 15 & 1;
+  d.b_transposed = raw >> 16 & 1;
+  d.n = (int)(raw >> 17 & 0x3f) * 8;
+  d.ue8m0_scales = raw >> 23 & 1;
+  d.m = (int)(raw >> 24 & 0x1f) * 16;
+  return d;
+}
+
+static bool block_scaled(const IrInsn *insn) {
+  return insn->shape.kind >= IR_KIND_mxf8f6f4;
+}
+
+static void check_shape(Machine *machine, const IrInsn *insn, const InstructionDescriptor *d) {
+  bool pair = paired(insn), ws = (insn->flags & IR_FLAG(ws)) != 0;
+  bool m_ok = ws     ? d->m == 32 || d->m == 64 || d->m == 128
+              : pair ? d->m == 128 || d->m == 256
+                     : d->m == 64 || d->m == 128;
+  if (block_scaled(insn) && !pair && d->m != 128) m_ok = false;
+  int step = pair ? 16 : 8;
+  bool n_ok = d->n >= 8 && d->n <= 256 && d->n % step == 0;
+  if (m_ok && n_ok) return;
+  IrViolation *v =
+      machine_violation(machine, MACHINE_CHECK_ALWAYS, insn, "tcgen05-mma-shape",
+                        "the instruction descriptor asks for M = %d, N = %d; cta_group::%d %s %s",
+                        d->m, d->n, pair ? 2 : 1, m_ok ? "takes N as a multiple of" : "takes M =",
+                        m_ok                 ? (pair ? "16 up to 256" : "8 up to 256")
+                        : ws                 ? "32, 64 or 128"
+                        : pair               ? "128 or 256"
+                        : block_scaled(insn) ? "128"
+                                             : "64 or 128");
+  if (!v) return;
+  ir_violation_fact(machine->violations, v, "m", "%d", d->m);
+  ir_violation_fact(machine->violations, v, "n", "%d", d->n);
+}
+
+/* What the operand and result formats of a kind are coded as (PTX ISA 9.7.16.4.2); NULL: fits. */
+static const char *wrong_format(int kind, int a, int b, int d) {
+  switch (kind) {
+  case IR_KIND_f16:
+    if (a > 1 || b > 1) return "the operand format is neither F16 (0) nor BF16 (1)";
+    if (d > 1) return "the result format is neither F16 (0) nor F32 (1)";
+    return d == 0 && (a || b) ? "BF16 operands have F32 results (1), not F16 (0)" : NULL;
+  case IR_KIND_tf32:
+    if (a != 2 || b != 2) return "the operand format is not TF32 (2)";
+    return d != 1 ? "the result format is not F32 (1)" : NULL;
+  case IR_KIND_i8:
+    if (a > 1 || b > 1) return "the operand format is neither U8 (0) nor S8 (1)";
+    return d != 2 ? "the result format is not S32 (2)" : NULL;
+  case IR_KIND_f8f6f4:
+    if (d > 1) return "the result format is neither F16 (0) nor F32 (1)";
+    return a == 2 || b == 2 || a > 5 || b > 5
+               ? "the operand format is none of E4M3 (0), E5M2 (1), E2M3 (3), E3M2 (4), E2M1 (5)"
+               : NULL;
+  case IR_KIND_mxf8f6f4:
+    return a == 2 || b == 2 || a > 5 || b > 5
+               ? "the operand format is none of E4M3 (0), E5M2 (1), E2M3 (3), E3M2 (4), E2M1 (5)"
+               : NULL;
+  case IR_KIND_mxf4:
+  case IR_KIND_mxf4nvf4:
+    if (a == 5 || b == 5)
+      return "E2M1 is coded 5, which is its code for the f8f6f4 kinds; mxf4 takes 1";
+    return a != 1 || (b & 3) != 1 ? "the operand format is not E2M1 (1)" : NULL;
+  default: return NULL;
+  }
+}
+
+static void check_formats(Machine *machine, const IrInsn *insn, const InstructionDescriptor *d) {
+  int kind = insn->shape.kind;
+  const char *wrong = wrong_format(kind, d->a_format, d->b_format, d->d_format);
+  if (!wrong && (kind == IR_KIND_mxf8f6f4 || kind == IR_KIND_mxf4) && !d->ue8m0_scales)
+    wrong = "the scale format bit 23 is clear (UE4M3); this kind takes UE8M0";
+  if (wrong)
+    machine_violation(machine, MACHINE_CHECK_ALWAYS, insn, "tcgen05-idesc-format-code",
+                      "the instruction descriptor does not fit the kind: %s", wrong);
+}
+
+/* Columns that the accumulator takes in one CTA; at least 1. */
+static uint32_t accumulator_columns(const IrInsn *insn, const InstructionDescriptor *d) {
+  if (!d->known) return 1;
+  int n = d->n;
+  if (paired(insn) && d->m == 128) n /= 2;
+  if (d->d_format == 0 && (insn->shape.kind == IR_KIND_f16 || insn->shape.kind == IR_KIND_f8f6f4))
+    n /= 2; /* f16 results, two in a column; counted low where the layout leaves them unpacked */
+  return n < 1 ? 1 : (uint32_t)n;
+}
+
+static uint32_t quadrants_of(const IrInsn *insn, const InstructionDescriptor *d) {
+  (void)insn;
+  (void)d;
+  return TMEM_ALL_PARTS; /* M = 64 uses half of the lanes of each quadrant */
+}
+
+static void touch_accumulator(Machine *machine, Strand *strand, const IrInsn *insn,
+                              const InstructionDescriptor *d, uint32_t address) {
+  uint32_t column = address & 0xffff, count = accumulator_columns(insn, d);
+  int rank = strand->warp->cta->rank;
+  tmem_check_allocated(machine, strand, insn, rank, address, count, "tcgen05.mma");
+  int64_t enable;
+  bool enable_known =
+      protocol_operand(machine, strand, insn, IR_ROLE_enable, strand->active, &enable);
+  if (enable_known && enable && !tmem_written(machine, rank, column, count) &&
+      !cta_state(strand->warp->cta)->alloc_unknown)
+    machine_violation(machine, MACHINE_CHECK_ALWAYS, insn, "tcgen05-accumulate-uninitialized",
+                      "the first MMA into column %u accumulates (enable-input-d is true), but "
+                      "nothing has written these columns",
+                      column);
+  Access *access = queued(machine, strand, insn, ACTOR_TCGEN05_MMA, true);
+  access->base = column;
+  access->accumulates = ir_arg(insn, IR_ROLE_enable) && !(enable_known && enable == 0);
+  tmem_touch(machine, strand, access, rank, column, count, quadrants_of(insn, d));
+  if (paired(insn) && peer_of(machine, rank) >= 0)
+    tmem_touch(machine, strand, access, peer_of(machine, rank), column, count,
+               quadrants_of(insn, d));
+}
+
+static void touch_inputs(Machine *machine, Strand *strand, const IrInsn *insn) {
+  static const IrRole roles[] = {IR_ROLE_a_tmem, IR_ROLE_sf_a, IR_ROLE_sf_b};
+  static const char *const names[] = {"operand A of tcgen05.mma", "the scales of A",
+                                      "the scales of B"};
+  for (int i = 0; i < 3; i++) {
+    int64_t address;
+    if (!ir_arg(insn, roles[i]) || origin_made_up(machine, insn, roles[i]) ||
+        !protocol_operand(machine, strand, insn, roles[i], strand->active, &address))
+      continue;
+    uint32_t count = i == 0 ? 8 : 1;
+    tmem_check_allocated(machine, strand, insn, strand->warp->cta->rank, (uint32_t)address, count,
+                         names[i]);
+    tmem_touch(machine, strand, queued(machine, strand, insn, ACTOR_TCGEN05_MMA, false),
+               strand->warp->cta->rank, (uint32_t)address & 0xffff, count, TMEM_ALL_PARTS);
+  }
+}
+
+static void check_advance(Machine *machine, Strand *strand, const IrInsn *insn, uint64_t a,
+                          uint64_t b, uint64_t d) {
+  WarpState *ws = warp_state(strand->warp);
+  int lane = first_lane(strand->active);
+  TcLastMma *last = &ws->last_mma;
+  if (last->insn && last->a == a && last->b == b && last->d == d &&
+      last->queue == ws->tcgen05_queue[lane]) {
+    IrViolation *v = machine_violation(
+        machine, MACHINE_CHECK_ALWAYS, insn, "tcgen05-descriptor-not-advanced",
+        "two tcgen05.mma in a row read the same A and B (shared 0x%x and 0x%x): the K step does "
+        "not advance the descriptors",
+        (unsigned)(a & 0x3fff) << 4, (unsigned)(b & 0x3fff) << 4);
+    if (v && last->insn != insn)
+      ir_violation_related(machine->violations, v, last->insn->where, "the MMA before");
+  }
+  *last = (TcLastMma){insn, a, b, d, ws->tcgen05_queue[lane]};
+}
+
+static void check_pair_issue(Machine *machine, Strand *strand, const IrInsn *insn, uint32_t d) {
+  Protocol *p = protocol_of(machine);
+  if (!paired(insn)) return;
+  int rank = strand->warp->cta->rank;
+  for (int i = 0; i < p->pair_issues.count; i++) {
+    PairIssue *issue = &p->pair_issues.items[i];
+    if (issue->rank / 2 != rank / 2 || issue->column != d) continue;
+    if (issue->rank != rank)
+      machine_violation(machine, MACHINE_CHECK_ALWAYS, insn, "tcgen05-pair-double-issue",
+                        "tcgen05.mma.cta_group::2 into column %u is issued by both CTAs of the "
+                        "pair (%d and %d); one of them has to",
+                        d & 0xffff, rank & ~1, rank | 1);
+    return;
+  }
+  KC_PUSH(machine->arena, p->pair_issues, ((PairIssue){rank, d}));
+}
+
+/* Bits of an operand format of the f8f6f4 kinds: E4M3, E5M2, E2M3, E3M2, E2M1. */
+static int format_bits(int code) {
+  return code == 5 ? 4 : code == 3 || code == 4 ? 6 : 8;
+}
+
+static void check_packing(Machine *machine, Strand *strand, const IrInsn *insn,
+                          const InstructionDescriptor *d, const uint64_t *a, const uint64_t *b) {
+  int rank = strand->warp->cta->rank;
+  IrKind kind = (IrKind)insn->shape.kind;
+  if (a)
+    fragment_packing(machine, insn, 'A', rank, desc_tcgen05(*a).start, kind,
+                     format_bits(d->a_format));
+  if (b)
+    fragment_packing(machine, insn, 'B', rank, desc_tcgen05(*b).start, kind,
+                     format_bits(d->b_format));
+}
+
+MachineStep event_tcgen05_mma(Machine *machine, Strand *strand, const IrInsn *insn) {
+  WarpState *ws = warp_state(strand->warp);
+  need_queue(machine, ws);
+  note_group(machine, insn);
+  check_single(machine, strand, insn);
+  InstructionDescriptor d = read_idesc(machine, strand, insn);
+  if (d.known) {
+    check_shape(machine, insn, &d);
+    check_formats(machine, insn, &d);
+  }
+  int pair = paired(insn) ? 2 : 1;
+  uint64_t a = 0, b = 0, tmem = 0;
+  bool has_a = number64(machine, strand, insn, IR_ROLE_a_desc, &a);
+  bool has_b = number64(machine, strand, insn, IR_ROLE_b_desc, &b);
+  bool has_d = fact64(machine, strand, insn, IR_ROLE_tmem, &tmem);
+  int bits = insn->shape.kind == IR_KIND_f16                                            ? 16
+             : insn->shape.kind == IR_KIND_tf32                                         ? 32
+             : insn->shape.kind == IR_KIND_mxf4 || insn->shape.kind == IR_KIND_mxf4nvf4 ? 4
+                                                                                        : 8;
+  if (has_a)
+    read_operand(machine, strand, insn, 'A', a,
+                 &(DescTile){d.known ? d.m / pair : 0, 32, d.a_transposed, bits},
+                 ACTOR_TCGEN05_MMA);
+  if (has_b)
+    read_operand(machine, strand, insn, 'B', b,
+                 &(DescTile){d.known ? d.n / pair : 0, 32, d.b_transposed, bits},
+                 ACTOR_TCGEN05_MMA);
+  if (d.known) check_packing(machine, strand, insn, &d, has_a ? &a : NULL, has_b ? &b : NULL);
+  touch_inputs(machine, strand, insn);
+  if (has_d) {
+    touch_accumulator(machine, strand, insn, &d, (uint32_t)tmem);
+    check_pair_issue(machine, strand, insn, (uint32_t)tmem);
+  }
+  if (!has_d && !origin_made_up(machine, insn, IR_ROLE_tmem))
+    tmem_check_any_alloc(machine, strand, insn, "tcgen05.mma");
+  bool facts = !origin_made_up(machine, insn, IR_ROLE_a_desc) &&
+               !origin_made_up(machine, insn, IR_ROLE_b_desc);
+  if (has_a && has_b && has_d && facts) check_advance(machine, strand, insn, a, b, tmem);
+  ws->tcgen05_issue[first_lane(strand->active)] = insn;
+  timeline_mma(machine, strand, insn);
+  return MACHINE_NEXT;
+}
+
+MachineStep event_tcgen05_cp(Machine *machine, Strand *strand, const IrInsn *insn) {
+  WarpState *ws = warp_state(strand->warp);
+  need_queue(machine, ws);
+  note_group(machine, insn);
+  check_single(machine, strand, insn);
+  uint64_t raw, tmem;
+  int lanes = insn->shape.m ? insn->shape.m : 32, bits = insn->shape.n ? insn->shape.n : 128;
+  if (number64(machine, strand, insn, IR_ROLE_a_desc, &raw))
+    read_operand(machine, strand, insn, 'A', raw, &(DescTile){lanes, bits / 8, false, 8},
+                 ACTOR_TCGEN05_CP);
+  if (fact64(machine, strand, insn, IR_ROLE_tmem, &tmem)) {
+    uint32_t count = (uint32_t)bits / 32;
+    tmem_check_allocated(machine, strand, insn, strand->warp->cta->rank, (uint32_t)tmem, count,
+                         "tcgen05.cp");
+    Access *access = queued(machine, strand, insn, ACTOR_TCGEN05_CP, true);
+    access->base = (uint32_t)tmem & 0xffff;
+    tmem_touch(machine, strand, access, strand->warp->cta->rank, (uint32_t)tmem & 0xffff, count,
+               TMEM_ALL_PARTS);
+  }
+  ws->tcgen05_issue[first_lane(strand->active)] = insn;
+  return MACHINE_NEXT;
+}
+
+MachineStep event_tcgen05_shift(Machine *machine, Strand *strand, const IrInsn *insn) {
+  need_queue(machine, warp_state(strand->warp));
+  note_group(machine, insn);
+  check_single(machine, strand, insn);
+  return MACHINE_NEXT;
+}
+
+/* ---- commit ---- */
+
+typedef struct Commit {
+  Mbar *bar;
+  Clock *known;
+  const IrInsn *insn;
+  int count;
+} Commit;
+
+static void committed(Machine *machine, void *user) {
+  Commit *c = user;
+  if (c->bar->live)
+    mbarrier_arrive(machine, c->bar, c->count, c->known, -1, 0, c->insn, MBAR_LOG_COMMIT);
+  clock_free(&protocol_of(machine)->clocks, c->known);
+}
+
+/* Nothing was issued by the committing thread, but by another one that nobody commits for. */
+static void check_commit_thread(Machine *machine, Strand *strand, const IrInsn *insn, int lane) {
+  WarpState *ws = warp_state(strand->warp);
+  if (ws->tcgen05_issue[lane] || ws->tcgen05_queue[lane] > 1) return;
+  const Cta *cta = strand->warp->cta;
+  for (int w = 0; w < cta->nwarps; w++) {
+    const WarpState *other = warp_state(&cta->warps[w]);
+    for (int l = 0; l < 32; l++) {
+      if (!other->tcgen05_issue[l] || (other == ws && l == lane)) continue;
+      IrViolation *v = machine_violation(
+          machine, MACHINE_CHECK_PHASE, insn, "tcgen05-commit-wrong-thread",
+          "tcgen05.commit by lane %d of %s tracks nothing: the MMAs were issued by lane %d of warp "
+          "%d",
+          lane, machine_who(machine, strand), l, w);
+      if (v)
+        ir_violation_related(machine->violations, v, other->tcgen05_issue[l]->where, "issued here");
+      return;
+    }
+  }
+}
+
+static void commit_to(Machine *machine, Strand *strand, const IrInsn *insn,
+                      const SharedPlace *place) {
+  Protocol *p = protocol_of(machine);
+  WarpState *ws = warp_state(strand->warp);
+  Mbar *bar = mbarrier_use(machine, strand, insn, place, "tcgen05.commit");
+  if (!bar) return;
+  Commit *c = KC_NEW(machine->arena, Commit);
+  *c = (Commit){bar, clock_new(&p->clocks), insn, lane_count(place->lanes)};
+  lanes_collect(&p->clocks, &ws->lanes, place->lanes, c->known);
+  FOR_LANES(lane, place->lanes)
+  clock_raise(&p->clocks, c->known, ws->tcgen05_agent, UINT32_C(1) << lane,
+              ws->tcgen05_queue[lane]);
+  contract_site(machine, bar, CONTRACT_ARRIVE, insn, 1);
+  machine_post(machine, committed, c);
+}
+
+MachineStep event_tcgen05_commit(Machine *machine, Strand *strand, const IrInsn *insn) {
+  WarpState *ws = warp_state(strand->warp);
+  need_queue(machine, ws);
+  note_group(machine, insn);
+  check_single(machine, strand, insn);
+  FOR_LANES(lane, strand->active) check_commit_thread(machine, strand, insn, (int)lane);
+  Value address;
+  machine_read_role(machine, strand, insn, IR_ROLE_mbar, &address);
+  uint32_t left = strand->active;
+  SharedPlace at;
+  while (protocol_next_place(machine, strand, &address, IR_SPACE_SHARED_CLUSTER, &left, &at)) {
+    uint32_t targets =
+        at.known && at.rank >= 0 ? copy_targets(machine, strand, insn, at.lanes, at.rank) : 0;
+    if (!at.known || at.rank < 0) commit_to(machine, strand, insn, &at);
+    for (int rank = 0; rank < machine->cluster_size; rank++) {
+      if (!(targets >> rank & 1)) continue;
+      SharedPlace there = at;
+      there.rank = rank;
+      commit_to(machine, strand, insn, &there);
+    }
+  }
+  FOR_LANES(lane, strand->active) {
+    ws->tcgen05_queue[lane]++;
+    ws->tcgen05_issue[lane] = NULL;
+  }
+  ws->lanes.now++;
+  return MACHINE_NEXT;
+}
+
+/* ---- ld, st, waits, fences ---- */
+
+static uint32_t columns_of(const IrInsn *insn) {
+  uint32_t num = insn->shape.k ? insn->shape.k : 1;
+  switch (insn->shape.n) {
+  case 64: return 2 * num;
+  case 128: return 4 * num;
+  case 256: return 8 * num;
+  default: return num; /* 32x32b, 16x32bx2 */
+  }
+}
+
+/* The lanes of its quadrant that a load or store of a warp reaches. */
+static uint32_t parts_of(const IrInsn *insn, int warp, uint32_t address) {
+  uint32_t both = 3u << (2 * (warp % 4));
+  bool half = insn->shape.m == 16 && insn->shape.n >= 64;
+  if (!half) return both;
+  return 1u << (2 * (warp % 4) + (address >> 20 & 1));
+}
+
+static MachineStep move(Machine *machine, Strand *strand, const IrInsn *insn, bool store) {
+  if (!machine_converge(machine, strand, MACHINE_ALL_LANES)) return MACHINE_BLOCKED;
+  Protocol *p = protocol_of(machine);
+  WarpState *ws = warp_state(strand->warp);
+  lanes_meet(&p->clocks, &ws->lanes, strand->active);
+  const char *what = store ? "tcgen05.st" : "tcgen05.ld";
+  uint64_t address;
+  int warp = strand->warp->id;
+  Access *load = NULL;
+  if (fact64(machine, strand, insn, IR_ROLE_tmem, &address)) {
+    uint32_t lane = (uint32_t)address >> 16 & 0x7f, own = 32 * ((uint32_t)warp % 4);
+    /* A field below 32 is left alone: epilogues pass the base, or the half of a 16-lane shape, as
+     * it is and mean their own lanes. */
+    bool elsewhere = lane >= 32 && (lane < own || lane >= own + 32);
+    if (elsewhere && lane < 64 && lane / 32 % 2 == (uint32_t)warp % 2) {
+      KC_PUSH(machine->arena, p->halves, ((LaneHalf){insn, lane, warp}));
+    } else if (elsewhere) {
+      IrViolation *v =
+          machine_violation(machine, MACHINE_CHECK_ALWAYS, insn, "tcgen05-ld-lane-partition",
+                            "%s addresses lane %u in warp %d, which reaches lanes %u to %u only",
+                            what, lane, warp, own, own + 31);
+      if (v) ir_violation_fact(machine->violations, v, "lane", "%u", lane);
+    }
+    uint32_t count = columns_of(insn);
+    tmem_check_allocated(machine, strand, insn, strand->warp->cta->rank, (uint32_t)address, count,
+                         what);
+    Access *access =
+        race_access(p->races, &(Access){.agent = ws->lanes.agent,
+                                        .lanes = strand->active,
+                                        .time = CLOCK_NEVER,
+                                        .issued = ws->lanes.now,
+                                        .warp = (uint32_t)strand->warp->index,
+                                        .issuers = strand->active,
+                                        .actor = store ? ACTOR_TCGEN05_ST : ACTOR_TCGEN05_LD,
+                                        .write = store,
+                                        .insn = insn,
+                                        .step = machine->step});
+    tmem_touch(machine, strand, access, strand->warp->cta->rank, (uint32_t)address & 0xffff, count,
+               parts_of(insn, warp, (uint32_t)address));
+    if (store)
+      KC_PUSH(machine->arena, ws->tcgen05_st, access);
+    else
+      KC_PUSH(machine->arena, ws->tcgen05_ld, access);
+    load = access;
+  } else if (!origin_made_up(machine, insn, IR_ROLE_tmem)) {
+    tmem_check_any_alloc(machine, strand, insn, what);
+  }
+  const IrOperand *dst = ir_arg(insn, IR_ROLE_dst);
+  if (!store && dst) machine_write(machine, strand, dst, value_fresh(machine), strand->active);
+  if (!store && dst && load) tload_fill(machine, strand, dst, load);
+  return MACHINE_NEXT;
+}
+
+MachineStep event_tcgen05_ld(Machine *machine, Strand *strand, const IrInsn *insn) {
+  return move(machine, strand, insn, false);
+}
+
+MachineStep event_tcgen05_st(Machine *machine, Strand *strand, const IrInsn *insn) {
+  return move(machine, strand, insn, true);
+}
+
+MachineStep event_tcgen05_wait_ld(Machine *machine, Strand *strand, const IrInsn *insn) {
+  (void)insn;
+  if (!machine_converge(machine, strand, MACHINE_ALL_LANES)) return MACHINE_BLOCKED;
+  WarpState *ws = warp_state(strand->warp);
+  lanes_meet(&protocol_of(machine)->clocks, &ws->lanes, strand->active);
+  for (int i = 0; i < ws->tcgen05_ld.count; i++)
+    ws->tcgen05_ld.items[i]->time = ws->lanes.now;
+  ws->tcgen05_ld.count = 0;
+  ws->tcgen05_waited = ws->lanes.now;
+  tload_waited(strand);
+  return MACHINE_NEXT;
+}
+
+MachineStep event_tcgen05_wait_st(Machine *machine, Strand *strand, const IrInsn *insn) {
+  (void)insn;
+  if (!machine_converge(machine, strand, MACHINE_ALL_LANES)) return MACHINE_BLOCKED;
+  WarpState *ws = warp_state(strand->warp);
+  lanes_meet(&protocol_of(machine)->clocks, &ws->lanes, strand->active);
+  for (int i = 0; i < ws->tcgen05_st.count; i++)
+    ws->tcgen05_st.items[i]->time = ws->lanes.now;
+  ws->tcgen05_st.count = 0;
+  ws->tcgen05_waited = ws->lanes.now;
+  return MACHINE_NEXT;
+}
+
+MachineStep event_tcgen05_fence_before(Machine *machine, Strand *strand, const IrInsn *insn) {
+  (void)insn;
+  Protocol *p = protocol_of(machine);
+  WarpState *ws = warp_state(strand->warp);
+  uint32_t agent = p->before_agent + (uint32_t)strand->warp->index;
+  lanes_raise(&p->clocks, &ws->lanes, strand->active, agent, strand->active, ws->lanes.now);
+  /* tcgen05.ld, .st and their waits are the whole warp's: a thread that is elected behind the wait
+   * fences them for all */
+  if (ws->tcgen05_waited)
+    lanes_raise(&p->clocks, &ws->lanes, strand->active, agent, ~strand->active, ws->tcgen05_waited);
+  ws->lanes.now++;
+  return MACHINE_NEXT;
+}
+
+MachineStep event_tcgen05_fence_after(Machine *machine, Strand *strand, const IrInsn *insn) {
+  (void)insn;
+  Protocol *p = protocol_of(machine);
+  WarpState *ws = warp_state(strand->warp);
+  lanes_split(&p->clocks, &ws->lanes, strand->active);
+  for (int i = 0; i < ws->lanes.ngroups; i++) {
+    LaneGroup *group = &ws->lanes.groups[i];
+    if (!(group->lanes & strand->active)) continue;
+    clock_free(&p->clocks, group->after);
+    group->after = clock_copy(&p->clocks, group->clock);
+  }
+  return MACHINE_NEXT;
+}

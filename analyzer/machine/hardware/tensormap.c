@@ -1,0 +1,113 @@
+/* Tensor maps that the kernel edits: tensormap.replace, tensormap.cp_fenceproxy and the tensormap
+ * proxy fences (PTX ISA 9.7.13.16, 9.7.13.4). */
+#include "machine/hardware/pdl.h"
+#include "machine/hardware/protocol.h"
+
+static const char *actor_text(const Access *access) {
+  return access->actor == ACTOR_BULK_STORE ? "store" : "load";
+}
+
+/* Copies issued with the old contents that the editing thread does not know to be over. */
+static void check_in_flight(Machine *machine, Strand *strand, const IrInsn *insn, uint64_t map) {
+  Protocol *p = protocol_of(machine);
+  const LaneClocks *lanes = &warp_state(strand->warp)->lanes;
+  for (int i = 0; i < p->maps.count; i++) {
+    const MapUse *use = &p->maps.items[i];
+    if (use->map != map || lanes_know(&p->clocks, lanes, strand->active, use->access->agent,
+                                      use->access->lanes, use->access->time))
+      continue;
+    IrViolation *v = machine_violation(
+        machine, MACHINE_CHECK_RACE, insn, "tma-tensormap-modified-in-flight",
+        "the tensor map is changed while a %s issued with it at %s is not known to be complete",
+        actor_text(use->access), machine_line(machine, use->access->insn));
+    if (v)
+      ir_violation_related(machine->violations, v, use->access->insn->where,
+                           "the %s that may still use the old contents", actor_text(use->access));
+    return;
+  }
+}
+
+static void edited(Machine *machine, Strand *strand, const IrInsn *insn, uint64_t address,
+                   bool released) {
+  Protocol *p = protocol_of(machine);
+  uint64_t map = 0;
+  machine_tensor_map(machine, address, &map);
+  if (!map) map = address;
+  check_in_flight(machine, strand, insn, map);
+  const WarpState *ws = warp_state(strand->warp);
+  for (int i = 0; i < p->map_edits.count; i++)
+    if (p->map_edits.items[i].map == map) {
+      p->map_edits.items[i] = (MapEdit){
+          map, insn, (uint32_t)strand->warp->index, strand->active, ws->lanes.now, released};
+      return;
+    }
+  KC_PUSH(machine->arena, p->map_edits,
+          ((MapEdit){map, insn, (uint32_t)strand->warp->index, strand->active, ws->lanes.now,
+                     released}));
+}
+
+MachineStep event_tensormap_replace(Machine *machine, Strand *strand, const IrInsn *insn) {
+  Value v;
+  uint64_t address;
+  if (!machine_read_role(machine, strand, insn, IR_ROLE_map, &v) ||
+      !value_same(v, strand->active, &address))
+    return MACHINE_NEXT;
+  MachineAddress a = machine_address(machine, address, (IrSpace)insn->space);
+  if (a.space == IR_SPACE_SHARED) return MACHINE_NEXT; /* a draft; cp_fenceproxy publishes it */
+  edited(machine, strand, insn, address, false);
+  return MACHINE_NEXT;
+}
+
+MachineStep event_tensormap_cp_fenceproxy(Machine *machine, Strand *strand, const IrInsn *insn) {
+  Value v;
+  uint64_t address;
+  if (!machine_converge(machine, strand, MACHINE_ALL_LANES)) return MACHINE_BLOCKED;
+  Protocol *p = protocol_of(machine);
+  lanes_meet(&p->clocks, &warp_state(strand->warp)->lanes, strand->active);
+  if (machine_read_role(machine, strand, insn, IR_ROLE_dst_addr, &v) &&
+      value_same(v, strand->active, &address))
+    edited(machine, strand, insn, address, true);
+  warp_state(strand->warp)->lanes.now++;
+  /* Each lane copies a share, and the instruction ends for all of them together. */
+  lanes_meet(&p->clocks, &warp_state(strand->warp)->lanes, strand->active);
+  return MACHINE_NEXT;
+}
+
+static bool fenced_map(Machine *machine, Strand *strand, const IrInsn *insn, uint64_t *map) {
+  Value v;
+  uint64_t address;
+  *map = 0;
+  if (!machine_read_role(machine, strand, insn, IR_ROLE_addr, &v) ||
+      !value_same(v, strand->active, &address))
+    return false;
+  machine_tensor_map(machine, address, map);
+  if (!*map) *map = address;
+  return true;
+}
+
+void tensormap_released(Machine *machine, Strand *strand, const IrInsn *insn) {
+  Protocol *p = protocol_of(machine);
+  uint64_t map;
+  bool known = fenced_map(machine, strand, insn, &map);
+  for (int i = 0; i < p->map_edits.count; i++) {
+    MapEdit *e = &p->map_edits.items[i];
+    if ((!known || e->map == map) && e->warp == (uint32_t)strand->warp->index) e->released = true;
+  }
+}
+
+void tensormap_acquired(Machine *machine, Strand *strand, const IrInsn *insn) {
+  Protocol *p = protocol_of(machine);
+  uint64_t map;
+  fenced_map(machine, strand, insn, &map);
+  p->has_tensormap_acquire = true;
+  KC_PUSH(machine->arena, p->map_acquires, ((MapAcquire){map, strand->warp->cta->rank}));
+}
+
+bool tensormap_has_acquire(Machine *machine, const Strand *strand, uint64_t map) {
+  const Protocol *p = protocol_of(machine);
+  for (int i = 0; i < p->map_acquires.count; i++) {
+    const MapAcquire *a = &p->map_acquires.items[i];
+    if ((a->map == map || !a->map) && a->rank == strand->warp->cta->rank) return true;
+  }
+  return false;
+}

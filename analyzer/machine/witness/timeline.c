@@ -1,0 +1,366 @@
+#include "machine/witness/timeline.h"
+
+#include "machine/session.h"
+
+#define TIMELINE_MOST 6000
+
+typedef struct Mark {
+  uint8_t kind;
+  int16_t cta, warp;
+  bool shared; /* offset names a place; else barrier `offset` of the CTA or nothing */
+  uint32_t offset;
+  int64_t phase;
+  uint64_t begin, end;
+  const IrInsn *insn;
+  uint32_t group; /* wgmma: commit group, until it is waited for; else 0 */
+  bool never;
+  const char *what; /* instead of the name of the place */
+} Mark;
+
+/* The last ordinary accesses of a warp: more of them in the same slot make the mark longer. */
+typedef struct Streak {
+  uint32_t from, end; /* of the slot, in shared memory */
+  int rank, mark;     /* index + 1 */
+} Streak;
+
+typedef struct RaceShown {
+  const IrInsn *first, *second;
+  uint64_t first_step, second_step;
+} RaceShown;
+
+typedef struct Timeline {
+  KC_VEC(Mark) marks;
+  int *loading; /* access id -> 1 + mark */
+  uint32_t nloading;
+  uint64_t *blocked; /* by warp: step at which it fell asleep, 0: awake */
+  Streak *streaks;   /* by warp: reads, then writes */
+  RaceShown race;
+  uint64_t operand_step; /* of the last operand of a tensor instruction, plus 1 */
+} Timeline;
+
+#define STREAK_GAP 48 /* steps between two accesses that are still one stretch */
+#define LOOK_BACK 32
+
+static Timeline *timeline_of(const Machine *machine) {
+  return protocol_of(machine)->timeline;
+}
+
+void timeline_init(Machine *machine) {
+  Timeline *t = KC_NEW(machine->arena, Timeline);
+  t->blocked = KC_NEW_ARRAY(machine->arena, uint64_t, machine->nwarps);
+  t->streaks = KC_NEW_ARRAY(machine->arena, Streak, 2 * machine->nwarps);
+  protocol_of(machine)->timeline = t;
+}
+
+static Mark *add(Machine *machine, MachineIntervalKind kind, const Strand *strand,
+                 const IrInsn *insn) {
+  Timeline *t = timeline_of(machine);
+  if (t->marks.count >= TIMELINE_MOST) return NULL;
+  Mark mark = {.kind = (uint8_t)kind,
+               .cta = (int16_t)strand->warp->cta->rank,
+               .warp = (int16_t)strand->warp->id,
+               .phase = -1,
+               .begin = machine->step,
+               .end = machine->step + 1,
+               .insn = insn};
+  KC_PUSH(machine->arena, t->marks, mark);
+  return &t->marks.items[t->marks.count - 1];
+}
+
+static const char *array_at(Machine *machine, uint32_t offset) {
+  uint64_t start;
+  const IrField *field = machine_shared_field(machine, offset, &start);
+  return field ? field->name : NULL;
+}
+
+static void remember_fill(Machine *machine, Mbar *bar, uint32_t offset) {
+  const char *name = array_at(machine, offset);
+  if (!name) return;
+  for (int i = 0; i < bar->fills.count; i++)
+    if (bar->fills.items[i] == name) return;
+  if (bar->fills.count < 8) KC_PUSH(machine->arena, bar->fills, name);
+}
+
+void timeline_load(Machine *machine, const Strand *strand, const Access *access, int rank,
+                   uint32_t offset, Mbar *bar) {
+  Timeline *t = timeline_of(machine);
+  if (bar) remember_fill(machine, bar, offset);
+  Mark *mark = add(machine, MACHINE_LOAD, strand, access->insn);
+  if (!mark) return;
+  mark->warp = -1;
+  mark->cta = (int16_t)rank;
+  mark->shared = true;
+  mark->offset = offset;
+  mark->phase = bar ? bar->phase : -1;
+  if (access->id >= t->nloading) {
+    uint32_t n = access->id * 2 + 64;
+    t->loading = kc_grow(machine->arena, t->loading, sizeof(int) * t->nloading, sizeof(int) * n);
+    t->nloading = n;
+  }
+  t->loading[access->id] = t->marks.count;
+}
+
+void timeline_landed(Machine *machine, const Access *access) {
+  Timeline *t = timeline_of(machine);
+  if (!access || access->id >= t->nloading || !t->loading[access->id]) return;
+  t->marks.items[t->loading[access->id] - 1].end = machine->step + 1;
+}
+
+void timeline_store(Machine *machine, const Strand *strand, const Access *access, int rank,
+                    uint32_t offset) {
+  Mark *mark = add(machine, MACHINE_STORE, strand, access->insn);
+  if (!mark) return;
+  mark->cta = (int16_t)rank;
+  mark->shared = true;
+  mark->offset = offset;
+}
+
+/* A mark of the same kind, warp and slot among the last few. */
+static Mark *recent(Timeline *t, MachineIntervalKind kind, int warp, uint32_t from, uint32_t end) {
+  for (int i = t->marks.count - 1; i >= 0 && i >= t->marks.count - LOOK_BACK; i--) {
+    Mark *m = &t->marks.items[i];
+    if (m->kind == kind && m->warp == warp && m->shared && m->offset >= from && m->offset < end)
+      return m;
+  }
+  return NULL;
+}
+
+/* The slot (element of the array) that holds an offset. */
+static void slot_of(Machine *machine, uint32_t offset, uint32_t *from, uint32_t *end) {
+  uint64_t start;
+  const IrField *field = machine_shared_field(machine, offset, &start);
+  *from = offset;
+  *end = offset + 1;
+  if (!field || !field->elem_bytes) return;
+  bool flat = field->elem_bytes == field->scalar.bytes;
+  uint64_t bytes = flat ? field->elem_bytes * field->count : field->elem_bytes;
+  *from = (uint32_t)(start + (offset - start) / bytes * bytes);
+  *end = *from + (uint32_t)bytes;
+}
+
+void timeline_operand(Machine *machine, const Strand *strand, const Access *access, int rank,
+                      uint32_t offset) {
+  Timeline *t = timeline_of(machine);
+  uint32_t from, end;
+  t->operand_step = machine->step + 1;
+  slot_of(machine, offset, &from, &end);
+  /* The four warps of a warpgroup execute a wgmma together. */
+  int warp = strand->warp->id;
+  if (access->actor == ACTOR_WGMMA) warp -= warp % 4;
+  Mark *mark = recent(t, MACHINE_COMPUTE, warp, from, end);
+  if (!mark) {
+    mark = add(machine, MACHINE_COMPUTE, strand, access->insn);
+    if (!mark) return;
+    mark->warp = (int16_t)warp;
+    mark->shared = true;
+    mark->offset = from;
+    mark->cta = (int16_t)rank;
+  }
+  mark->end = machine->step + 1;
+  mark->group = access->actor == ACTOR_WGMMA ? access->time : 0;
+}
+
+void timeline_mma(Machine *machine, const Strand *strand, const IrInsn *insn) {
+  /* Operands in shared memory tell more. */
+  if (timeline_of(machine)->operand_step == machine->step + 1) return;
+  add(machine, MACHINE_COMPUTE, strand, insn);
+}
+
+void timeline_mma_done(Machine *machine, const Strand *strand, uint32_t group) {
+  Timeline *t = timeline_of(machine);
+  for (int i = t->marks.count - 1; i >= 0 && i >= t->marks.count - 16 * LOOK_BACK; i--) {
+    Mark *m = &t->marks.items[i];
+    if (m->kind != MACHINE_COMPUTE || !m->group || m->group > group ||
+        m->warp != strand->warp->id / 4 * 4)
+      continue;
+    m->end = machine->step + 1;
+    m->group = 0;
+  }
+}
+
+void timeline_access(Machine *machine, const Strand *strand, const Access *access, int rank,
+                     uint32_t offset) {
+  Timeline *t = timeline_of(machine);
+  Streak *streak = &t->streaks[2 * strand->warp->index + (access->write ? 1 : 0)];
+  Mark *mark = streak->mark ? &t->marks.items[streak->mark - 1] : NULL;
+  if (mark && rank == streak->rank && offset >= streak->from && offset < streak->end &&
+      machine->step <= mark->end + STREAK_GAP) {
+    mark->end = machine->step + 1;
+    return;
+  }
+  MachineIntervalKind kind = access->write ? MACHINE_THREAD_WRITE : MACHINE_THREAD_READ;
+  if (t->marks.count > TIMELINE_MOST / 2) return; /* what follows is worth more */
+  slot_of(machine, offset, &streak->from, &streak->end);
+  mark = recent(t, kind, strand->warp->id, streak->from, streak->end);
+  if (!mark || machine->step > mark->end + STREAK_GAP || mark->cta != rank)
+    mark = add(machine, kind, strand, access->insn);
+  if (!mark) return;
+  streak->mark = (int)(mark - t->marks.items) + 1;
+  streak->rank = rank;
+  mark->shared = true;
+  mark->offset = streak->from;
+  mark->cta = (int16_t)rank;
+  mark->end = machine->step + 1;
+}
+
+void timeline_race(Machine *machine, const Access *before, const Access *now) {
+  Timeline *t = timeline_of(machine);
+  if (!t->race.first) t->race = (RaceShown){before->insn, now->insn, before->step, now->step};
+}
+
+void timeline_block(Machine *machine, const Strand *strand, const Mbar *bar) {
+  (void)bar;
+  uint64_t *since = &timeline_of(machine)->blocked[strand->warp->index];
+  if (!*since) *since = machine->step;
+}
+
+static void at_barrier(Mark *mark, const Mbar *bar) {
+  mark->shared = true;
+  mark->offset = bar->offset;
+  mark->cta = (int16_t)bar->rank;
+}
+
+void timeline_wait(Machine *machine, const Strand *strand, const Mbar *bar, const IrInsn *insn) {
+  Mark *mark = add(machine, MACHINE_WAIT, strand, insn);
+  uint64_t *since = &timeline_of(machine)->blocked[strand->warp->index];
+  if (mark) {
+    at_barrier(mark, bar);
+    mark->phase = bar->phase - 1;
+    if (*since) mark->begin = *since;
+  }
+  *since = 0;
+}
+
+void timeline_arrive(Machine *machine, const Mbar *bar, const Strand *strand, const IrInsn *insn) {
+  Mark *mark = add(machine, MACHINE_ARRIVE, strand, insn);
+  if (!mark) return;
+  at_barrier(mark, bar);
+  mark->phase = bar->phase;
+}
+
+void timeline_barrier(Machine *machine, const Strand *strand, const IrInsn *insn, int64_t id) {
+  Mark *mark = add(machine, MACHINE_BARRIER, strand, insn);
+  if (mark) mark->phase = id;
+}
+
+void timeline_phase(Machine *machine, const Mbar *bar) {
+  Timeline *t = timeline_of(machine);
+  if (t->marks.count < TIMELINE_MOST && bar->init) {
+    Mark mark = {.kind = MACHINE_PHASE_END,
+                 .warp = -1,
+                 .cta = (int16_t)bar->rank,
+                 .shared = true,
+                 .offset = bar->offset,
+                 .phase = bar->phase,
+                 .begin = machine->step,
+                 .end = machine->step + 1,
+                 .insn = bar->init};
+    KC_PUSH(machine->arena, t->marks, mark);
+  }
+}
+
+/* Waits that the run ends in. */
+static void add_stuck(Machine *machine) {
+  for (int w = 0; w < machine->nwarps; w++) {
+    const Warp *warp = machine->warps[w];
+    const Strand *strand = warp->nstrands ? warp->strands[0] : NULL;
+    if (!strand || strand->pc < 0 || strand->pc >= machine->kernel->insns.count) continue;
+    Mark *mark = add(machine, MACHINE_WAIT, strand, &machine->kernel->insns.items[strand->pc]);
+    if (!mark) return;
+    uint64_t since = timeline_of(machine)->blocked[warp->index];
+    mark->never = true;
+    if (since) mark->begin = since;
+    mark->what = strand->describe ? strand->describe(machine, strand) : strand->blocked;
+  }
+}
+
+/* ---- what is kept ---- */
+
+static bool at_fault(const Machine *machine, const IrInsn *insn) {
+  for (int i = 0; i < machine->violations->list.count; i++)
+    if (machine->violations->list.items[i]->where == insn->where) return true;
+  return false;
+}
+
+static bool moves_data(const Mark *m) {
+  return m->kind == MACHINE_LOAD || m->kind == MACHINE_COMPUTE || m->kind == MACHINE_STORE ||
+         m->kind == MACHINE_THREAD_READ || m->kind == MACHINE_THREAD_WRITE;
+}
+
+static bool same_place(const Mark *a, const Mark *b) {
+  return a->cta == b->cta && a->offset == b->offset;
+}
+
+/* The mark of an access of the race: the latest of its instruction, else the stretch of accesses
+ * that holds its step. With `other`, in the same place as that mark where there is one. */
+static int race_mark(const Timeline *t, const IrInsn *insn, uint64_t step, int other) {
+  int same = -1, holds = -1;
+  for (int i = 0; insn && i < t->marks.count; i++) {
+    const Mark *m = &t->marks.items[i];
+    if (!moves_data(m) || !m->shared || m->begin > step) continue;
+    if (other >= 0 && !same_place(m, &t->marks.items[other])) continue;
+    if (m->insn == insn && (same < 0 || m->begin >= t->marks.items[same].begin)) same = i;
+    if (m->kind != MACHINE_LOAD && m->kind != MACHINE_STORE && step < m->end) holds = i;
+  }
+  bool exact = same >= 0 && t->marks.items[same].begin == step;
+  return exact || holds < 0 ? same : holds;
+}
+
+/* "full[2]", stage 2; an array of plain numbers that is no ring is one place. */
+static void name_place(Machine *machine, const Mark *m, MachineInterval *interval) {
+  bool barrier =
+      m->kind == MACHINE_WAIT || m->kind == MACHINE_ARRIVE || m->kind == MACHINE_PHASE_END;
+  uint64_t start;
+  const IrField *field = machine_shared_field(machine, m->offset, &start);
+  if (field && field->elem_bytes && field->elem_bytes == field->scalar.bytes && !barrier) {
+    interval->object = field->name;
+    return;
+  }
+  uint32_t from = m->offset, end;
+  if (!barrier) slot_of(machine, m->offset, &from, &end);
+  interval->object =
+      machine_place(machine, (MachineAddress){IR_SPACE_SHARED, m->cta, from}, m->cta);
+  if (field && field->count > 1 && field->elem_bytes)
+    interval->stage = (int)((from - start) / field->elem_bytes);
+}
+
+static MachineInterval interval_of(Machine *machine, const Mark *m) {
+  MachineInterval interval = {.kind = m->kind,
+                              .cta = m->cta,
+                              .warp = m->warp,
+                              .object = m->what,
+                              .stage = -1,
+                              .phase = m->phase,
+                              .begin = m->begin,
+                              .end = m->end,
+                              .where = m->insn->where,
+                              .never = m->never};
+  if (m->shared) name_place(machine, m, &interval);
+  return interval;
+}
+
+void timeline_finish(Machine *machine) {
+  ProtocolSession *s = session_protocol(machine->session);
+  Timeline *t = timeline_of(machine);
+  bool fault = machine->violations->list.count > 0;
+  if (s->intervals.count && (s->intervals_fault || !fault)) return;
+  if (machine->stuck) add_stuck(machine);
+  s->intervals.count = 0;
+  s->intervals_fault = fault;
+  int second = race_mark(t, t->race.second, t->race.second_step, -1);
+  int first = race_mark(t, t->race.first, t->race.first_step, second);
+  if (first < 0) first = race_mark(t, t->race.first, t->race.first_step, -1);
+  for (int i = 0; i < t->marks.count; i++) {
+    const Mark *m = &t->marks.items[i];
+    MachineInterval interval = interval_of(machine, m);
+    interval.fault = fault && m->kind != MACHINE_PHASE_END && at_fault(machine, m->insn);
+    interval.order = i == first ? 1 : i == second ? 2 : 0;
+    KC_PUSH(machine->session->arena, s->intervals, interval);
+  }
+}
+
+void timeline_report(MachineSession *session) {
+  ProtocolSession *s = session_protocol(session);
+  for (int i = 0; i < s->intervals.count; i++)
+    KC_PUSH(session->arena, session->result->intervals, s->intervals.items[i]);
+}

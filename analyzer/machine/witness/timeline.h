@@ -1,0 +1,33 @@
+/* timeline: what happened when, for `kcheck trace`. */
+#ifndef KC_MACHINE_TIMELINE_H
+#define KC_MACHINE_TIMELINE_H
+
+#include "machine/hardware/protocol.h"
+
+void timeline_init(Machine *machine);
+void timeline_load(Machine *machine, const Strand *strand, const Access *access, int rank,
+                   uint32_t offset, Mbar *bar);
+void timeline_landed(Machine *machine, const Access *access);
+void timeline_store(Machine *machine, const Strand *strand, const Access *access, int rank,
+                    uint32_t offset);
+/* An operand of a tensor instruction, and (wgmma) the end of commit groups up to `group`. */
+void timeline_operand(Machine *machine, const Strand *strand, const Access *access, int rank,
+                      uint32_t offset);
+void timeline_mma_done(Machine *machine, const Strand *strand, uint32_t group);
+/* Ordinary loads and stores. */
+void timeline_access(Machine *machine, const Strand *strand, const Access *access, int rank,
+                     uint32_t offset);
+/* The two accesses that are not ordered; the first such pair of a run is shown. */
+void timeline_race(Machine *machine, const Access *before, const Access *now);
+void timeline_mma(Machine *machine, const Strand *strand, const IrInsn *insn);
+void timeline_block(Machine *machine, const Strand *strand, const Mbar *bar);
+void timeline_wait(Machine *machine, const Strand *strand, const Mbar *bar, const IrInsn *insn);
+void timeline_arrive(Machine *machine, const Mbar *bar, const Strand *strand, const IrInsn *insn);
+/* The phase of the barrier completes. */
+void timeline_phase(Machine *machine, const Mbar *bar);
+void timeline_barrier(Machine *machine, const Strand *strand, const IrInsn *insn, int64_t id);
+/* Keeps the run's intervals when they tell more than those kept so far. */
+void timeline_finish(Machine *machine);
+void timeline_report(MachineSession *session);
+
+#endif
