@@ -217,9 +217,9 @@ static void take_stock(CudaParse *parse) {
   for (unsigned i = 0; i < count; i++) {
     CXDiagnostic diagnostic = clang->getDiagnostic(parse->tu, i);
     if (clang->getDiagnosticSeverity(diagnostic) >= CXDiagnostic_Error) {
-      parse->problems++;
       CXString spelling = clang->getDiagnosticSpelling(diagnostic);
       const char *message = clang->getCString(spelling);
+      parse->problems += !fault_is_harmless(message);
       g_autofree char *header = fault_missing_header(message);
       if (header)
         KC_PUSH(parse->edits.arena, parse->missing, kc_strdup(parse->edits.arena, header));

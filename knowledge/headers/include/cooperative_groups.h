@@ -2,6 +2,7 @@
 #pragma once
 #include <cuda_runtime.h>
 #include <kcheck/atomic_functions.h>
+#include <kcheck/integers.h>
 #include <kcheck/warp_functions.h>
 #include <kcheck/copy_group.h>
 #define _CG_CLUSTER_INTRINSICS_AVAILABLE 1

@@ -1,5 +1,6 @@
 #pragma once
 #include <kcheck/small_floats.h>
+#include <kcheck/vector_float.h>
 KCHECK_SMALL_FLOAT(__nv_bfloat16, __nv_bfloat162, __nv_bfloat16_raw, __nv_bfloat162_raw)
 KCHECK_NAMED(__nv_bfloat16, __nv_bfloat162)
 typedef __nv_bfloat16 nv_bfloat16;

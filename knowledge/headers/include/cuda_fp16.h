@@ -1,5 +1,6 @@
 #pragma once
 #include <kcheck/small_floats.h>
+#include <kcheck/vector_float.h>
 KCHECK_SMALL_FLOAT(__half, __half2, __half_raw, __half2_raw)
 KCHECK_NAMED(__half, __half2)
 typedef __half half;
