@@ -20,7 +20,8 @@ static void put(FILE *out, const char *path, const void *bytes, size_t size) {
 
 /* A file with a mistake gets no tree: whoever reads it then says where the mistake is. */
 static void grow_tree(FILE *trees, const char *path, const char *text, size_t size) {
-  if (!g_str_has_suffix(path, ".yaml")) return;
+  size = kc_yaml_part(path, text, size);
+  if (size == 0) return;
   KcArena *arena = kc_arena_new();
   KcError error = {0};
   const KcYaml *root = kc_yaml_read(arena, path, text, size, &error);

@@ -69,3 +69,10 @@ static const KcYaml *read_node(KcArena *arena, const char **at) {
 const KcYaml *kc_yaml_tree_read(KcArena *arena, const char *bytes) {
   return read_node(arena, &bytes);
 }
+
+size_t kc_yaml_part(const char *path, const char *text, size_t size) {
+  if (g_str_has_suffix(path, ".yaml")) return size;
+  if (!g_str_has_suffix(path, ".md") || size < 4 || memcmp(text, "---\n", 4) != 0) return 0;
+  const char *end = g_strstr_len(text + 4, (gssize)(size - 4), "\n---\n");
+  return end ? (size_t)(end + 1 - text) : 0;
+}

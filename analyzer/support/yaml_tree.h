@@ -13,6 +13,10 @@
 /* Folder of the embedded trees. */
 #define KC_YAML_TREES "trees/"
 
+/* How many of the first `size` bytes of the file `path` are YAML: all of a .yaml file, the front
+ * matter of a Markdown page ("---" line included, which ends where the closing one begins), else 0.
+ */
+size_t kc_yaml_part(const char *path, const char *text, size_t size);
 /* Appends the bytes of `node` and of all below it. */
 void kc_yaml_tree_write(GByteArray *out, const KcYaml *node);
 /* The tree of bytes that kc_yaml_tree_write made, in `arena`; the texts stay where they are. */

@@ -39,7 +39,8 @@ static void compare(const char *path, const KcYaml *a, const KcYaml *b) {
 
 static void compare_file(const char *path, const char *text, size_t length, void *user) {
   int *trees = user;
-  if (!g_str_has_suffix(path, ".yaml")) return;
+  length = kc_yaml_part(path, text, length);
+  if (length == 0) return;
   g_autofree char *name = g_strconcat(KC_YAML_TREES, path, NULL);
   ck_assert_msg(kc_data_get(name, NULL) != NULL, "%s has no tree", path);
   const KcYaml *read = kc_yaml_read(arena, path, text, length, &error);
