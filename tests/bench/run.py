@@ -26,6 +26,7 @@ RUNS, LIMIT = 3, 8
 # The target for a small kernel is 100 ms of wall time on two quiet cores, 30 of them for opening
 # libclang. The limit is on the least processor time, which a busy machine at most doubles.
 SMALL_RUNS, SMALL_LIMIT_S = 15, 0.2
+QUESTION_LIMIT_S = 0.06  # target: 20 ms
 MACHINE_LIMIT_MS, CLUSTER_LIMIT_MS, MEMORY_LIMIT_MB = 400, 3000, 200
 HEADERS = os.path.join(ROOT, "knowledge", "headers", "include")
 COMMON = ["-x", "cuda", "--cuda-device-only", "-fsyntax-only", "-w", "-std=c++17", "--cuda-gpu-arch=sm_90a",
@@ -90,6 +91,20 @@ def measure_small(kcheck):
         os.path.basename(path), 1000 * processor, 1000 * min(spent), 1000 * sorted(walls)[len(walls) // 2],
         1000 * min(walls)))
     return min(spent) < SMALL_LIMIT_S
+
+
+def measure_questions(kcheck):
+    """What needs no file: explain, page and search, from start to exit."""
+    failed = 0
+    for words in (["explain", "mbarrier-phase-not-flipped"], ["page", "hw-mbarrier"], ["search", "phase", "parity"]):
+        walls = []
+        for _ in range(SMALL_RUNS):
+            start = time.monotonic()
+            subprocess.run([kcheck] + words, stdout=subprocess.DEVNULL, check=True)
+            walls.append(time.monotonic() - start)
+        print("%-34s %.0f ms (least %.0f)" % (words[0], 1000 * sorted(walls)[len(walls) // 2], 1000 * min(walls)))
+        failed += min(walls) >= QUESTION_LIMIT_S
+    return 3 - failed, failed
 
 
 def look(kcheck, path):
@@ -172,6 +187,8 @@ def main():
         passed, failed = passed + good, failed + (not good)
     small = measure_small(os.path.abspath(options.kcheck))
     passed, failed = passed + small, failed + (not small)
+    questions = measure_questions(os.path.abspath(options.kcheck))
+    passed, failed = passed + questions[0], failed + questions[1]
     more = measure_machine(os.path.abspath(options.kcheck),
                            files + [os.path.join(ROOT, "tests", "bench", "cluster8.cu")])
     passed, failed = passed + more[0], failed + more[1]
