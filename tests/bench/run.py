@@ -33,6 +33,8 @@ COMMON = ["-x", "cuda", "--cuda-device-only", "-fsyntax-only", "-w", "-std=c++17
           "-D__CUDACC_VER_MAJOR__=13", "-D__CUDACC_VER_MINOR__=0"]
 EMBEDDED = ["--cuda-path=/nonexistent", "-nocudainc", "-nocudalib", "-nostdinc", "-nostdinc++", "-D__NVCC__=1",
             "-I" + HEADERS, "-include", "cuda_runtime.h"]
+with open(os.path.join(ROOT, "analyzer", "cuda", "wants.c"), encoding="utf-8") as source:  # all parts of the headers
+    EMBEDDED += ["-D%s=1" % name for name in re.findall(r'"(KCHECK_WANTS_\w+)"', source.read())]
 TOOLKIT = os.environ.get("CUDA_HOME", "/usr/local/cuda")
 PARSE = """
 import ctypes, sys
