@@ -10,12 +10,12 @@
 #include "knowledge/search.h"
 
 static int print_hits(const Pages *pages, const Rules *rules, const SearchQuery *query,
-                      bool as_json) {
+                      const char *format) {
   g_autoptr(GPtrArray) hits = search(pages, rules, query);
   g_autoptr(GString) text = g_string_new(NULL);
-  if (as_json) {
+  if (format && strcmp(format, "text") != 0) {
     json_t *document = search_json(hits);
-    json_dumpf(document, stdout, JSON_INDENT(1));
+    json_dumpf(document, stdout, strcmp(format, "compact") == 0 ? JSON_COMPACT : JSON_INDENT(1));
     putchar('\n');
     json_decref(document);
   } else {
@@ -30,13 +30,13 @@ int cmd_search(int argc, char **argv) {
   KcError error = {0};
   g_autofree char *format = NULL, *tag = NULL, *arch = NULL, *rule = NULL;
   gint limit = 0;
-  static const char *const formats[] = {"text", "json", NULL};
+  static const char *const formats[] = {"text", "json", "compact", NULL};
   const GOptionEntry entries[] = {
       {"tag", 0, 0, G_OPTION_ARG_STRING, &tag, "pages with this tag, rules of this family", "TAG"},
       {"arch", 0, 0, G_OPTION_ARG_STRING, &arch, "what speaks of this target", "ARCH"},
       {"rule", 0, 0, G_OPTION_ARG_STRING, &rule, "the rule and the pages about it", "RULE"},
       {"limit", 0, 0, G_OPTION_ARG_INT, &limit, "most results (10)", "N"},
-      {"format", 0, 0, G_OPTION_ARG_STRING, &format, "text or json", "FORMAT"},
+      {"format", 0, 0, G_OPTION_ARG_STRING, &format, "text, json or compact", "FORMAT"},
       G_OPTION_ENTRY_NULL};
   g_auto(GStrv) words = NULL;
   if (!parse_words("search", "WORDS", entries, argc, argv, &words, &error) ||
@@ -53,7 +53,7 @@ int cmd_search(int argc, char **argv) {
   if (pages && (about || !rule)) {
     SearchQuery query = {strv_view(words), tag, arch, about ? about->id : NULL,
                          (guint)MAX(limit, 0)};
-    status = print_hits(pages, rules, &query, g_strcmp0(format, "json") == 0);
+    status = print_hits(pages, rules, &query, format);
   } else {
     cli_fail(&error);
   }

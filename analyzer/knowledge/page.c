@@ -311,6 +311,8 @@ bool page_matches(const Page *page, const Rules *rules, const PageFilter *filter
   if (filter->type && strcmp(filter->type, page->type) != 0) return false;
   if (filter->tag && !g_strv_contains(page->tags, filter->tag)) return false;
   if (filter->arch && !archs_hold(page->architectures, filter->arch)) return false;
+  if (filter->language && !g_strv_contains(page->languages, filter->language)) return false;
+  if (filter->confidence && strcmp(filter->confidence, page->confidence) != 0) return false;
   if (!filter->rule) return true;
   const Rule *rule = rules_find(rules, filter->rule, NULL);
   if (rule && strcmp(rule->page, page->id) == 0) return true;

@@ -41,10 +41,11 @@ typedef struct Pages Pages;
 
 /* Which pages are meant; NULL is any. */
 typedef struct PageFilter {
-  const char *type; /* "hardware" */
-  const char *tag;  /* one of its tags */
-  const char *arch; /* it speaks of this target: "sm_100", "sm_100a" */
-  const char *rule; /* the page of this rule, and pages whose caveats name it */
+  const char *type;                  /* "hardware" */
+  const char *tag;                   /* one of its tags */
+  const char *arch;                  /* it speaks of this target: "sm_100", "sm_100a" */
+  const char *rule;                  /* the page of this rule, and pages whose caveats name it */
+  const char *language, *confidence; /* "cuda-cpp", "verified" */
 } PageFilter;
 
 /* Loads every page, and one for each architecture (arch_page.h); NULL with file and line of the
@@ -71,10 +72,13 @@ void page_print(const Page *page, const PageSection *section, const Rules *rules
 /* Appends the files that `page->code` names, and package, version, path and SHA-256 of the kernels
  * that `page->upstream` names; fails when one is not there. */
 bool page_print_code(const Page *page, GString *out, KcError *error);
+/* Appends the YAML that the page begins with, as it stands in its file. */
+void page_print_front_matter(const Page *page, GString *out);
 /* "id  title", one a line by type, or as JSON {"pages": [...]}: those that `filter` lets through.
  */
 void pages_list_text(const Pages *pages, const Rules *rules, const PageFilter *filter,
                      GString *out);
+json_t *page_json(const Page *page);
 json_t *pages_list_json(const Pages *pages, const Rules *rules, const PageFilter *filter);
 
 #endif

@@ -7,6 +7,7 @@
 #include "support/arena.h"
 #include "support/data.h"
 #include "support/yaml.h"
+#include "support/yaml_tree.h"
 
 enum { LIST_INDENT = 43 }; /* the longest ids are 39 columns */
 
@@ -222,21 +223,28 @@ static json_t *words(const char *const *list) {
   return array;
 }
 
+json_t *page_json(const Page *page) {
+  json_t *anchors = json_array();
+  for (guint s = 0; s < page->sections->len; s++)
+    json_array_append_new(anchors,
+                          json_string(((const PageSection *)page->sections->pdata[s])->anchor));
+  return json_pack("{ss ss ss ss so so so so so}", "id", page->id, "title", page->title, "type",
+                   page->type, "confidence", page->confidence, "architectures",
+                   words(page->architectures), "languages", words(page->languages), "tags",
+                   words(page->tags), "related", words(page->related), "anchors", anchors);
+}
+
 json_t *pages_list_json(const Pages *pages, const Rules *rules, const PageFilter *filter) {
   const GPtrArray *all = pages_all(pages);
   json_t *list = json_array();
-  for (guint i = 0; i < all->len; i++) {
-    const Page *p = all->pdata[i];
-    if (!page_matches(p, rules, filter)) continue;
-    json_t *anchors = json_array();
-    for (guint s = 0; s < p->sections->len; s++)
-      json_array_append_new(anchors,
-                            json_string(((const PageSection *)p->sections->pdata[s])->anchor));
-    json_array_append_new(list,
-                          json_pack("{ss ss ss ss so so so so}", "id", p->id, "title", p->title,
-                                    "type", p->type, "confidence", p->confidence, "architectures",
-                                    words(p->architectures), "tags", words(p->tags), "related",
-                                    words(p->related), "anchors", anchors));
-  }
+  for (guint i = 0; i < all->len; i++)
+    if (page_matches(all->pdata[i], rules, filter))
+      json_array_append_new(list, page_json(all->pdata[i]));
   return json_pack("{so}", "pages", list);
+}
+
+void page_print_front_matter(const Page *page, GString *out) {
+  size_t size = 0;
+  const char *text = kc_data_get(page->path, &size);
+  if (text) g_string_append_len(out, text, (gssize)kc_yaml_part(page->path, text, size));
 }

@@ -70,25 +70,59 @@ static void add_rule(GPtrArray *entries, const Rule *rule) {
   g_ptr_array_add(entries, entry);
 }
 
-/* The next place where a word of `text` begins with `word`: "hang" is in "hangs", not in "change".
- */
-static const char *find_word(const char *text, const char *word) {
-  for (const char *at = text; (at = strstr(at, word)); at++)
-    if (at == text || !g_ascii_isalnum(at[-1]) || !g_ascii_isalnum(*word)) return at;
+/* What is looked for: a word in lower case, or a pattern (PCRE2). */
+typedef struct Term {
+  char *word;
+  GRegex *pattern; /* NULL: the word itself */
+} Term;
+
+static void term_free(gpointer data) {
+  Term *term = data;
+  g_free(term->word);
+  g_clear_pointer(&term->pattern, g_regex_unref);
+  g_free(term);
+}
+
+/* A word with signs of a pattern that is none ("c++") stands for itself. */
+static Term *term_new(const char *given, const char *word) {
+  Term *term = g_new0(Term, 1);
+  term->word = g_strdup(word);
+  if (strpbrk(given, "\\^$[](){}|*"))
+    term->pattern =
+        g_regex_new(given, G_REGEX_CASELESS | G_REGEX_OPTIMIZE, G_REGEX_MATCH_NOTEMPTY, NULL);
+  return term;
+}
+
+/* The next place where a word of `text` begins with the term: "hang" is in "hangs", not in
+ * "change"; a pattern matches anywhere. `end`: behind what was found. */
+static const char *find_term(const char *text, const Term *term, const char **end) {
+  if (term->pattern) {
+    g_autoptr(GMatchInfo) match = NULL;
+    gint from = 0, to = 0;
+    if (!g_regex_match(term->pattern, text, 0, &match)) return NULL;
+    g_match_info_fetch_pos(match, 0, &from, &to);
+    *end = text + to;
+    return text + from;
+  }
+  for (const char *at = text; (at = strstr(at, term->word)); at++)
+    if (at == text || !g_ascii_isalnum(at[-1]) || !g_ascii_isalnum(*term->word)) {
+      *end = at + strlen(term->word);
+      return at;
+    }
   return NULL;
 }
 
 /* How often, up to `most`. */
-static int occurrences(const char *text, const char *word, int most) {
+static int occurrences(const char *text, const Term *term, int most) {
   int count = 0;
-  for (const char *at = text; count < most && (at = find_word(at, word)); at += strlen(word))
+  for (const char *at = text; count < most && find_term(at, term, &at);)
     count++;
   return count;
 }
 
-static double weight_in(const Entry *entry, const char *word) {
-  return NAME_WEIGHT * occurrences(entry->name, word, 1) +
-         TAG_WEIGHT * occurrences(entry->tags, word, 1) + occurrences(entry->body, word, BODY_MOST);
+static double weight_in(const Entry *entry, const Term *term) {
+  return NAME_WEIGHT * occurrences(entry->name, term, 1) +
+         TAG_WEIGHT * occurrences(entry->tags, term, 1) + occurrences(entry->body, term, BODY_MOST);
 }
 
 /* At most EXCERPT_MOST characters, ended behind a word. */
@@ -101,15 +135,16 @@ static char *cut(const char *sentence) {
   return g_strconcat(part, " ...", NULL);
 }
 
-static bool holds_one(const char *sentence, char *const *words) {
+static bool holds_one(const char *sentence, const GPtrArray *terms) {
   g_autofree char *small = g_utf8_strdown(sentence, -1);
-  for (; *words; words++)
-    if (find_word(small, *words)) return true;
+  const char *end;
+  for (guint i = 0; i < terms->len; i++)
+    if (find_term(small, terms->pdata[i], &end)) return true;
   return false;
 }
 
-/* The first sentence of `text` that holds one of the words, else the first of all. */
-static char *excerpt(const char *text, char *const *words) {
+/* The first sentence of `text` that holds one of the terms, else the first of all. */
+static char *excerpt(const char *text, const GPtrArray *terms) {
   g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
   const char *first = NULL;
   for (char **line = lines; *line; line++) {
@@ -117,7 +152,7 @@ static char *excerpt(const char *text, char *const *words) {
     if (!first) first = *line;
     g_auto(GStrv) sentences = g_strsplit(*line, ". ", -1);
     for (char **sentence = sentences; *sentence; sentence++)
-      if (holds_one(*sentence, words)) return cut(*sentence);
+      if (holds_one(*sentence, terms)) return cut(*sentence);
   }
   return cut(first ? first : "");
 }
@@ -136,55 +171,54 @@ static gint by_score(gconstpointer a, gconstpointer b) {
   return order ? order : g_strcmp0(left->anchor, right->anchor);
 }
 
-static char **normal_words(const Pages *pages, const char *const *words) {
-  g_autoptr(GPtrArray) normal = g_ptr_array_new();
+static GPtrArray *terms_of(const Pages *pages, const char *const *words) {
+  GPtrArray *terms = g_ptr_array_new_with_free_func(term_free);
   for (; words && *words; words++) {
     g_auto(GStrv) parts = g_strsplit_set(*words, " \t", -1);
     for (char **part = parts; *part; part++)
       if (**part) {
         g_autofree char *small = g_utf8_strdown(*part, -1);
-        g_ptr_array_add(normal, g_strdup(pages_word(pages, small)));
+        g_ptr_array_add(terms, term_new(*part, pages_word(pages, small)));
       }
   }
-  g_ptr_array_add(normal, NULL);
-  return (char **)g_ptr_array_steal(normal, NULL);
+  return terms;
 }
 
-/* How much a word tells: the logarithm of how rare it is. */
-static double *rareness(const GPtrArray *entries, char *const *words) {
-  double *values = g_new0(double, g_strv_length((char **)words) + 1);
-  for (guint w = 0; words[w]; w++) {
+/* How much a term tells: the logarithm of how rare it is. */
+static double *rareness(const GPtrArray *entries, const GPtrArray *terms) {
+  double *values = g_new0(double, terms->len + 1);
+  for (guint t = 0; t < terms->len; t++) {
     guint holding = 0;
     for (guint i = 0; i < entries->len; i++)
-      holding += weight_in(entries->pdata[i], words[w]) > 0;
-    values[w] = log(1.0 + (double)entries->len / (1.0 + holding));
+      holding += weight_in(entries->pdata[i], terms->pdata[t]) > 0;
+    values[t] = log(1.0 + (double)entries->len / (1.0 + holding));
   }
   return values;
 }
 
-static guint words_in(const Entry *entry, char *const *words) {
+static guint terms_in(const Entry *entry, const GPtrArray *terms) {
   guint count = 0;
-  for (; *words; words++)
-    count += weight_in(entry, *words) > 0;
+  for (guint i = 0; i < terms->len; i++)
+    count += weight_in(entry, terms->pdata[i]) > 0;
   return count;
 }
 
-static GPtrArray *rank(const GPtrArray *entries, char *const *words, const SearchQuery *query) {
-  g_autofree double *values = rareness(entries, words);
+static GPtrArray *rank(const GPtrArray *entries, const GPtrArray *terms, const SearchQuery *query) {
+  g_autofree double *values = rareness(entries, terms);
   GPtrArray *hits = g_ptr_array_new_with_free_func(hit_free);
   guint most = 0;
   for (guint i = 0; i < entries->len; i++)
-    most = MAX(most, words_in(entries->pdata[i], words));
+    most = MAX(most, terms_in(entries->pdata[i], terms));
   for (guint i = 0; i < entries->len; i++) {
     const Entry *entry = entries->pdata[i];
-    if (words_in(entry, words) < most || (*words && most == 0)) continue;
+    if (terms_in(entry, terms) < most || (terms->len > 0 && most == 0)) continue;
     SearchHit *hit = g_new0(SearchHit, 1);
     *hit = (SearchHit){entry->id, entry->anchor, entry->title, entry->is_rule, 0, NULL};
     /* Asked for by its id, the rule itself comes before the pages about it. */
     if (query->rule && entry->is_rule) hit->score = 1000;
-    for (guint w = 0; words[w]; w++)
-      hit->score += values[w] * weight_in(entry, words[w]);
-    hit->excerpt = excerpt(entry->text, words);
+    for (guint t = 0; t < terms->len; t++)
+      hit->score += values[t] * weight_in(entry, terms->pdata[t]);
+    hit->excerpt = excerpt(entry->text, terms);
     g_ptr_array_add(hits, hit);
   }
   g_ptr_array_sort(hits, by_score);
@@ -196,13 +230,13 @@ static GPtrArray *rank(const GPtrArray *entries, char *const *words, const Searc
 GPtrArray *search(const Pages *pages, const Rules *rules, const SearchQuery *query) {
   g_autoptr(GPtrArray) entries = g_ptr_array_new_with_free_func(entry_free);
   const GPtrArray *all_pages = pages_all(pages), *all_rules = rules_all(rules);
-  const PageFilter filter = {NULL, query->tag, query->arch, query->rule};
+  const PageFilter filter = {.tag = query->tag, .arch = query->arch, .rule = query->rule};
   for (guint i = 0; i < all_pages->len; i++)
     if (page_matches(all_pages->pdata[i], rules, &filter)) add_page(entries, all_pages->pdata[i]);
   for (guint i = 0; i < all_rules->len; i++)
     if (rule_wanted(all_rules->pdata[i], query)) add_rule(entries, all_rules->pdata[i]);
-  g_auto(GStrv) words = normal_words(pages, query->words);
-  return rank(entries, words, query);
+  g_autoptr(GPtrArray) terms = terms_of(pages, query->words);
+  return rank(entries, terms, query);
 }
 
 void search_print(const GPtrArray *hits, GString *out) {

@@ -189,6 +189,9 @@ START_TEST(lists_are_filtered) {
   ck_assert_uint_lt(listed((PageFilter){.arch = "sm_75"}), listed((PageFilter){.arch = "sm_90a"}));
   ck_assert_uint_ge(listed((PageFilter){.rule = "mbarrier-phase-not-flipped"}), 3);
   ck_assert_uint_eq(listed((PageFilter){.tag = "tmem", .type = "skill"}), 0);
+  ck_assert_uint_ge(listed((PageFilter){.language = "ptx"}), 5);
+  ck_assert_uint_lt(listed((PageFilter){.language = "ptx"}), all);
+  ck_assert_uint_lt(listed((PageFilter){.confidence = "verified"}), all);
   g_autoptr(GString) text = g_string_new(NULL);
   pages_list_text(pages, rules, &(PageFilter){.type = "migration"}, text);
   ck_assert(g_str_has_prefix(text->str, "migration\n  migration-hopper-to-ampere "));
@@ -278,6 +281,18 @@ START_TEST(search_finds_what_a_person_means) {
 }
 END_TEST
 
+START_TEST(search_takes_patterns) {
+  const char *const pattern[] = {"try_cancel|query_cancel", NULL};
+  GPtrArray *hits = search(pages, rules, &(SearchQuery){.words = pattern, .limit = 50});
+  ck_assert_uint_ge(hits->len, 3);
+  g_ptr_array_unref(hits);
+  const char *const none[] = {"try_[0-9]+cancel", NULL};
+  hits = search(pages, rules, &(SearchQuery){.words = none});
+  ck_assert_uint_eq(hits->len, 0);
+  g_ptr_array_unref(hits);
+}
+END_TEST
+
 START_TEST(search_filters) {
   GPtrArray *hits = search(pages, rules, &(SearchQuery){.tag = "clc", .limit = 50});
   ck_assert_uint_gt(hits->len, 5);
@@ -334,6 +349,7 @@ Suite *test_suite(void) {
   tcase_add_test(tests, upstream_kernels_are_pinned_not_copied);
   tcase_add_test(tests, tables_are_aligned);
   tcase_add_test(tests, search_finds_what_a_person_means);
+  tcase_add_test(tests, search_takes_patterns);
   tcase_add_test(tests, search_filters);
   tcase_add_test(tests, search_is_printed);
   suite_add_tcase(suite, tests);
