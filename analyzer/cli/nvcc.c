@@ -52,7 +52,7 @@ char *nvcc_ptx(const Job *job, const char *arch, KcError *error) {
     return NULL;
   }
   g_autoptr(GError) failure = NULL;
-  g_autofree char *folder = g_dir_make_tmp("kcheck-XXXXXX", &failure);
+  g_autofree char *folder = g_dir_make_tmp(NULL, &failure);
   if (!folder) {
     kc_fail(error, NULL, 0, 0, "--ptx: no temporary folder: %s", failure->message);
     return NULL;

@@ -6,7 +6,8 @@ usage: run.py --kcheck BINARY [--all] [FILE...]
 For each file: kcheck from start to exit against a bare libclang parse of the same file with the same
 headers, and against clang-tidy's default checks on it (where clang-tidy is installed); the share of
 each stage; peak memory. Times are the best of N runs. A small kernel is also measured with the
-embedded headers alone. Then what the machine alone costs, by tests/bench/machine.c: processor time over all inputs and schedules, steps a second, memory, for the
+embedded headers alone, and the commands that need no file. Then what the machine alone costs, by
+tests/bench/machine.c: processor time over all inputs and schedules, steps a second, memory, for the
 reference kernels and a cluster of 8 CTAs with 96 warps. It fails when kcheck takes more than LIMIT
 times the bare parse plus a second, or the machine more than its limits: guards against accidents,
 not targets. (Targets on a quiet machine: 30 ms for a GEMM, 300 ms for the large cluster.)

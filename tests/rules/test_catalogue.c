@@ -82,6 +82,9 @@ START_TEST(every_rule_has_its_words) {
     ck_assert_msg(!strchr(rule->summary, '\n'), "%s: summary of several lines", rule->id);
     ck_assert_msg(!g_str_has_suffix(rule->summary, "."), "%s: summary ends in a period", rule->id);
     ck_assert_msg(!g_str_has_suffix(rule->help, "."), "%s: help ends in a period", rule->id);
+    /* An unquoted " #" begins a comment in YAML and takes the rest of the sentence away. */
+    ck_assert_msg(!g_regex_match_simple("\\b(the|a|an|and|or)$", rule->help, 0, 0),
+                  "%s: help breaks off: %s", rule->id, rule->help);
     ck_assert_msg(rules_find(rules, rule->id, NULL) == rule, "%s is not found", rule->id);
   }
 }
