@@ -35,6 +35,7 @@ static const Key KEYS[] = {
     LIST(detects, false),
     TEXT(trigger, true, NULL),
     LIST(not_when, false),
+    TEXT(one_dialect, false, NULL),
     TEXT(consequence, true, NULL),
     {"tools", KEY_PAIRS, false, offsetof(Rule, tools), NULL},
     LIST(evidence, true),

@@ -19,11 +19,12 @@ typedef struct Rule {
   char **archs;
   char *engine; /* instruction | budget | source | machine */
   char *trigger, *consequence, *message, *help, *page, *anchor, *fix, *fix_safety, *since;
-  char **not_when;  /* what must not trigger it */
-  char **evidence;  /* "PTX ISA 9.7.13.15.6", "H200, driver ..." */
-  char **tools;     /* "ptxas: silent" */
-  char *bad, *good; /* examples, source text */
-  char *path;       /* file it came from */
+  char **not_when;   /* what must not trigger it */
+  char *one_dialect; /* why its bad fixtures are in one dialect, or NULL */
+  char **evidence;   /* "PTX ISA 9.7.13.15.6", "H200, driver ..." */
+  char **tools;      /* "ptxas: silent" */
+  char *bad, *good;  /* examples, source text */
+  char *path;        /* file it came from */
 } Rule;
 
 typedef struct Rules Rules;
