@@ -58,7 +58,8 @@ static char *replaced(const char *from, const char *to) {
 START_TEST(reads_every_key) {
   Rule *rule = parse(with("not_when:\n  - same value\ntools:\n  ptxas: silent\n"
                           "message: '{first} and {second}'\nbad: |\n  a();\ngood: |\n  b();\n"
-                          "fix: insert a barrier\nfix_safety: unsafe\naliases: [shared-race]\n"));
+                          "fix: insert a barrier\nfix_safety: unsafe\n"
+                          "one_dialect: a host attribute\naliases: [shared-race]\n"));
   ck_assert_msg(rule != NULL, "%s", error.message);
   ck_assert_str_eq(rule->id, "smem-race");
   ck_assert_int_eq(rule->severity, SEVERITY_ERROR);
@@ -69,6 +70,7 @@ START_TEST(reads_every_key) {
   ck_assert_str_eq(rule->aliases[0], "shared-race");
   ck_assert_str_eq(rule->bad, "a();");
   ck_assert_str_eq(rule->fix_safety, "unsafe");
+  ck_assert_str_eq(rule->one_dialect, "a host attribute");
 }
 END_TEST
 
@@ -77,6 +79,7 @@ START_TEST(optional_keys_may_be_absent) {
   ck_assert_ptr_nonnull(rule);
   ck_assert_ptr_null(rule->message);
   ck_assert_ptr_null(rule->not_when[0]);
+  ck_assert_ptr_null(rule->one_dialect);
   ck_assert_ptr_null(rule->aliases[0]);
 }
 END_TEST
