@@ -6,17 +6,19 @@
 #include "arch/arch.h"
 #include "cli/limits.h"
 
-#define DEFAULT_ARCH "sm_90a"
-
 static void target_free(gpointer data) {
   JobTarget *target = data;
   g_free(target->arch);
   g_free(target);
 }
 
+GPtrArray *job_targets_new(void) {
+  return g_ptr_array_new_with_free_func(target_free);
+}
+
 static Job *job_alloc(void) {
   Job *job = g_new0(Job, 1);
-  job->targets = g_ptr_array_new_with_free_func(target_free);
+  job->targets = job_targets_new();
   return job;
 }
 
@@ -49,9 +51,8 @@ static void resolve_targets(Job *job) {
     const Arch *arch = arch_find(*name, NULL);
     if (arch) job_add_target(job, arch->name, true);
   }
-  /* A PTX module names its target itself; the worker reads it there. */
+  /* A PTX module names its target itself, and of a source the worker guesses it. */
   job->default_arch = job->targets->len == 0 && !job->is_ptx;
-  if (job->default_arch) job_add_target(job, DEFAULT_ARCH, false);
 }
 
 static bool add_compile_command(Job *job, const char *database, GHashTable *compdbs,

@@ -37,6 +37,8 @@ typedef struct Job {
 
 void job_free(Job *job);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Job, job_free)
+/* An empty list of JobTarget* that frees them. */
+GPtrArray *job_targets_new(void);
 void job_add_target(Job *job, const char *arch, bool exact);
 
 /* The job for one file: settings of its configuration, its compile command and the command line

@@ -48,7 +48,8 @@ typedef struct {
 
 static void add_target_options(GOptionContext *context) {
   const GOptionEntry entries[] = {
-      WORDS("arch", "sm_100", "GPU with its full feature set (repeatable; default sm_90a)"),
+      WORDS("arch", "sm_100",
+            "GPU with its full feature set (repeatable; guessed from its instructions)"),
       WORDS("target", "sm_100", "exactly what nvcc is given (repeatable)"),
       G_OPTION_ENTRY_NULL,
   };

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "cli/files.h"
+#include "cli/guess.h"
 #include "cli/limits.h"
 #include "cli/nvcc.h"
 #include "cli/pipeline.h"
@@ -75,9 +76,20 @@ static char *ptx_target(const char *text) {
   return NULL;
 }
 
-static bool prepare(Job *job, KcError *error) {
+/* Nobody named a target: the one that the source's instructions ask for. */
+static void guess_targets(Job *job, ReportFile *file) {
+  g_autoptr(GPtrArray) archs = g_ptr_array_new();
+  const char *because;
+  guess_archs(job->text, job->length, archs, &because);
+  for (guint i = 0; i < archs->len; i++)
+    job_add_target(job, archs->pdata[i], false);
+  file->arch_because = g_strdup(because);
+}
+
+static bool prepare(Job *job, ReportFile *file, KcError *error) {
   if (!job->text && !files_read(job->path, &job->text, &job->length, error)) return false;
   if (!files_check_text(job->path, job->text, job->length, error)) return false;
+  if (job->targets->len == 0 && !job->is_ptx) guess_targets(job, file);
   if (job->targets->len == 0) {
     g_autofree char *name = ptx_target(job->text);
     const Arch *arch = name ? arch_find(name, NULL) : NULL;
@@ -142,17 +154,13 @@ static bool run_nvcc(const Job *job, const JobTarget *target, LazyRules *rules, 
   return done;
 }
 
-static void run_job(Job *job, Report *report, GString *output) {
-  KcError error = {0};
+static ReportFile *new_file(const Job *job) {
   ReportFile *file = report_file_new(job->path, "checked");
   file->default_arch = job->default_arch;
-  g_ptr_array_add(report->files, file);
-  if (!prepare(job, &error)) {
-    verdict_failed(file, &error);
-    kc_error_clear(&error);
-    return;
-  }
-  LazyRules *rules = lazy_rules_start();
+  return file;
+}
+
+static GPtrArray *run_targets(const Job *job, LazyRules *rules, ReportFile *file, GString *output) {
   GPtrArray *findings = g_ptr_array_new_with_free_func((GDestroyNotify)finding_free);
   bool done = true;
   for (guint i = 0; done && i < job->targets->len; i++) {
@@ -160,6 +168,53 @@ static void run_job(Job *job, Report *report, GString *output) {
     if (done && job->settings.ptx && !job->is_ptx)
       done = run_nvcc(job, job->targets->pdata[i], rules, file, findings);
   }
+  return findings;
+}
+
+static bool lacks_instructions(const GPtrArray *findings) {
+  for (guint i = 0; i < findings->len; i++)
+    if (strcmp(((const Finding *)findings->pdata[i])->rule, "arch-feature-absent") == 0)
+      return true;
+  return false;
+}
+
+/* Nobody named a target and the default one lacks an instruction that the file's headers use: the
+ * newer one counts, if that has them all. Takes and gives the results of either. */
+static void retry_newer(const Job *job, LazyRules *rules, ReportFile **file, GPtrArray **findings,
+                        GString *output) {
+  if (!job->default_arch || (*file)->arch_because || !lacks_instructions(*findings)) return;
+  Job newer = *job;
+  newer.targets = job_targets_new();
+  job_add_target(&newer, GUESS_NEWER, false);
+  ReportFile *other = new_file(job);
+  other->arch_because = g_strdup("its headers");
+  g_autoptr(GString) text = g_string_new(NULL);
+  GPtrArray *found = run_targets(&newer, rules, other, text);
+  g_ptr_array_unref(newer.targets);
+  if (strcmp(other->status, "failed") != 0 && !lacks_instructions(found)) {
+    report_file_free(*file);
+    g_ptr_array_unref(*findings);
+    *file = other, *findings = found;
+    g_string_assign(output, text->str);
+    return;
+  }
+  report_file_free(other);
+  g_ptr_array_unref(found);
+}
+
+static void run_job(Job *job, Report *report, GString *output) {
+  KcError error = {0};
+  ReportFile *file = new_file(job);
+  if (!prepare(job, file, &error)) {
+    verdict_failed(file, &error);
+    kc_error_clear(&error);
+    g_ptr_array_add(report->files, file);
+    return;
+  }
+  LazyRules *rules = lazy_rules_start();
+  GPtrArray *findings = run_targets(job, rules, file, output);
+  retry_newer(job, rules, &file, &findings, output);
+  g_ptr_array_add(report->files, file);
   verdict_close(file, job->strict);
   findings = rules_merge(findings);
   rules_drop_partly_unused(findings, job->targets->len);

@@ -59,6 +59,7 @@ void report_file_free(ReportFile *file) {
   if (!file) return;
   g_free(file->path);
   g_free(file->status);
+  g_free(file->arch_because);
   g_ptr_array_unref(file->archs);
   g_ptr_array_unref(file->kernels);
   g_ptr_array_unref(file->errors);

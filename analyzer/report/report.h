@@ -19,7 +19,8 @@ typedef struct ReportFile {
   GPtrArray *errors;   /* char*: "kernel.cu:3:1: error: ..." printed on stderr, exit status 2 */
   int exit_status;     /* 0, 1, 2 of this file alone */
   bool toolkit_headers;
-  bool default_arch; /* nobody named a target: `archs` is the default, and the summary says so */
+  bool default_arch;  /* nobody named a target: `archs` is the default, and the summary says so */
+  char *arch_because; /* the instruction that `archs` was guessed from, or NULL */
   int64_t time_us;
   json_t *timing; /* stage -> microseconds, or NULL */
 } ReportFile;

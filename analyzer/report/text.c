@@ -196,9 +196,13 @@ static void show_summary(const Text *t, const ReportFile *file) {
   g_autofree char *archs = report_listed(file->archs);
   g_autofree char *kernels = kernels_text(file, &c);
   g_autofree char *time = time_text(file->time_us);
+  g_autofree char *because =
+      file->arch_because ? g_strdup_printf(", guessed from %s", file->arch_because) : NULL;
   g_string_append_printf(t->out, ": %s (%s%s; %s, %s headers, %s)\n", result, archs,
-                         file->default_arch ? " by default" : "", kernels,
-                         file->toolkit_headers ? "toolkit" : "embedded", time);
+                         because              ? because
+                         : file->default_arch ? " by default"
+                                              : "",
+                         kernels, file->toolkit_headers ? "toolkit" : "embedded", time);
 }
 
 /* What was not checked is said even with --quiet. */

@@ -47,15 +47,11 @@ static const Field KERNEL[] = {
 };
 
 static const Field FILE_FIELDS[] = {
-    FIELD(ReportFile, path, 's'),
-    FIELD(ReportFile, status, 's'),
-    FIELD(ReportFile, archs, 'a'),
-    FIELD(ReportFile, errors, 'a'),
-    FIELD(ReportFile, exit_status, 'i'),
-    FIELD(ReportFile, toolkit_headers, 'b'),
-    FIELD(ReportFile, default_arch, 'b'),
-    FIELD(ReportFile, time_us, 'l'),
-    {NULL, 0, 0},
+    FIELD(ReportFile, path, 's'),         FIELD(ReportFile, status, 's'),
+    FIELD(ReportFile, archs, 'a'),        FIELD(ReportFile, errors, 'a'),
+    FIELD(ReportFile, exit_status, 'i'),  FIELD(ReportFile, toolkit_headers, 'b'),
+    FIELD(ReportFile, default_arch, 'b'), FIELD(ReportFile, arch_because, 's'),
+    FIELD(ReportFile, time_us, 'l'),      {NULL, 0, 0},
 };
 
 /* A text that is not UTF-8 (a file name, say) must not take the whole report with it. */

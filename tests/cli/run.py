@@ -384,6 +384,21 @@ def test_several_targets(folder):
     check(len(places) == len(set(places)), "a finding is reported twice", places)
 
 
+def test_target_is_guessed(folder):
+    wait = '__device__ void ld() { asm volatile("tcgen05.wait::ld.sync.aligned;" ::: "memory"); }\n'
+    kernel = "__global__ void __launch_bounds__(128) k() { if (threadIdx.x < 32) ld(); }\n"
+    write(folder, "own.cu", wait + kernel)
+    write(folder, "ld.cuh", wait)
+    write(folder, "headers.cu", '#include "ld.cuh"\n' + kernel)
+    write(folder, "hopper.cu", "// not tcgen05\n__global__ void k() {}\n")
+    _, out, _ = run("own.cu", "headers.cu", "hopper.cu", cwd=folder)
+    check("own.cu: 0 errors" in out and "sm_100a, guessed from tcgen05" in out, "no target of its own instructions", out)
+    check("sm_100a, guessed from its headers" in out, "no target of the headers' instructions", out)
+    check("hopper.cu: clean (sm_90a by default" in out, "a comment is no instruction", out)
+    status, out, _ = run("own.cu", "--arch", "sm_90", cwd=folder)
+    check(status == 1 and "arch-feature-absent" in out, "a named target counts", out)
+
+
 def test_output_file(folder):
     write(folder, "k.cu", GOOD)
     status, out, _ = run("k.cu", "--format", "json", "-o", "out.json", cwd=folder)
