@@ -402,6 +402,13 @@ static MachineStep trap(Machine *machine, const IrInsn *insn) {
   return MACHINE_STOP;
 }
 
+bool machine_negative_size(Machine *machine, const IrInsn *insn, uint32_t bytes) {
+  const MachineSample *sample = machine->sample;
+  if (bytes >> 31 == 0 || (sample->launched && sample->free_ints == 0)) return false;
+  trap(machine, insn);
+  return true;
+}
+
 /* ---- one instruction ---- */
 
 static bool is_quiet_event(const IrInsn *insn) {

@@ -389,6 +389,7 @@ static void bulk_into_shared(Machine *machine, Strand *strand, const IrInsn *ins
     FOR_LANES(lane, dst.lanes) {
       uint64_t size, src;
       bool known = value_lane(o->size, (int)lane, &size);
+      if (known && machine_negative_size(machine, insn, (uint32_t)size)) return;
       if (known) check_size(machine, insn, (int64_t)(uint32_t)size);
       if (o->src_space != IR_SPACE_SHARED && value_lane(o->src, (int)lane, &src)) {
         check_global_address(machine, insn, src, IR_ROLE_src_addr);
@@ -416,6 +417,7 @@ static void bulk_out_of_shared(Machine *machine, Strand *strand, const IrInsn *i
     FOR_LANES(lane, src.lanes) {
       uint64_t size, dst;
       bool known = value_lane(o->size, (int)lane, &size);
+      if (known && machine_negative_size(machine, insn, (uint32_t)size)) return;
       if (known) check_size(machine, insn, (int64_t)(uint32_t)size);
       uint32_t bytes = known ? (uint32_t)size : 16;
       if (o->dst_space == IR_SPACE_GLOBAL && value_lane(o->dst, (int)lane, &dst))

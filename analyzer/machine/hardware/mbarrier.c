@@ -373,6 +373,7 @@ static void arrive_at(Machine *machine, Strand *strand, const IrInsn *insn, cons
       n = form->expect ? 0 : 1;
     }
     state[lane] = (uint64_t)bar->phase;
+    if (form->expect && machine_negative_size(machine, insn, (uint32_t)n)) return;
     if (form->expect) bytes += (int64_t)(uint32_t)n;
     count += form->expect ? 1 : (int64_t)(uint32_t)n;
   }
