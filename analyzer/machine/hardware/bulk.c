@@ -233,11 +233,14 @@ MachineStep event_bulk_commit(Machine *machine, Strand *strand, const IrInsn *in
 void bulk_signal(Machine *machine, Strand *strand, const IrInsn *insn, uint32_t lanes) {
   Protocol *p = protocol_of(machine);
   WarpState *ws = warp_state(strand->warp);
-  if (!ws->bulk.agent || !ws->wide_fence) return;
+  bool releases = (insn->flags & (IR_FLAG(release) | IR_FLAG(acq_rel))) &&
+                  (insn->flags & (IR_FLAG(scope_gpu) | IR_FLAG(scope_sys)));
+  if (!ws->bulk.agent || !(releases || ws->wide_fence)) return;
   FOR_LANES(lane, lanes) {
     uint32_t bit = UINT32_C(1) << lane, last = ws->bulk.open[lane] - 1;
     const IrInsn *wait = ws->bulk.wait[lane];
-    if (!last || !wait || !(wait->flags & IR_FLAG(read)) || ws->wide_fence < ws->bulk_wait_step)
+    if (!last || !wait || !(wait->flags & IR_FLAG(read)) ||
+        !(releases || ws->wide_fence >= ws->bulk_wait_step))
       continue;
     bool sources = lanes_know(&p->clocks, &ws->lanes, bit, ws->bulk_read_agent, bit, last);
     if (!sources || lanes_know(&p->clocks, &ws->lanes, bit, ws->bulk.agent, bit, last)) continue;

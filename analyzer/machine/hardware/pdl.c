@@ -133,6 +133,7 @@ static bool check_poll(Machine *machine, Strand *strand, const IrInsn *insn) {
 void pdl_access(Machine *machine, Strand *strand, const IrInsn *insn, const MachineAccess *access) {
   if (access->lanes && check_poll(machine, strand, insn)) return;
   if (access->lanes) note_word(machine, insn, access);
+  tensormap_access(machine, strand, insn, access);
   if (access->lanes && access->kind != MACHINE_READ && strand->active == access->lanes &&
       (access->kind == MACHINE_ATOMIC || (insn->flags & (IR_FLAG(release) | IR_FLAG(volatile_)))))
     bulk_signal(machine, strand, insn, access->lanes);

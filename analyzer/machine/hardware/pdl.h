@@ -12,6 +12,9 @@ void pdl_async_read(Machine *machine, Strand *strand, const IrInsn *insn, uint64
 void pdl_finish(Machine *machine);
 
 /* tensormap.c */
+/* A generic access to global memory: ordinary stores edit a map too. */
+void tensormap_access(Machine *machine, Strand *strand, const IrInsn *insn,
+                      const MachineAccess *access);
 void tensormap_released(Machine *machine, Strand *strand, const IrInsn *insn);
 void tensormap_acquired(Machine *machine, Strand *strand, const IrInsn *insn);
 bool tensormap_has_acquire(Machine *machine, const Strand *strand, uint64_t map);

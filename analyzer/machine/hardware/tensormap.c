@@ -2,6 +2,7 @@
  * proxy fences (PTX ISA 9.7.13.16, 9.7.13.4). */
 #include "machine/hardware/pdl.h"
 #include "machine/hardware/protocol.h"
+#include "machine/inputs/sample.h"
 
 static const char *actor_text(const Access *access) {
   return access->actor == ACTOR_BULK_STORE ? "store" : "load";
@@ -71,6 +72,28 @@ MachineStep event_tensormap_cp_fenceproxy(Machine *machine, Strand *strand, cons
   /* Each lane copies a share, and the instruction ends for all of them together. */
   lanes_meet(&p->clocks, &warp_state(strand->warp)->lanes, strand->active);
   return MACHINE_NEXT;
+}
+
+/* Whether a pointer parameter may lead to tensor maps: to CUtensorMap itself or to a record. */
+static bool may_hold_maps(const Machine *machine, uint64_t address) {
+  if (address < IR_POINTER_BASE || address >= IR_GLOBAL_BASE) return false;
+  uint64_t index = (address - IR_POINTER_BASE) / IR_POINTER_STRIDE;
+  const IrLeaf *leaf = sample_pointer_leaf(machine->kernel, index);
+  return leaf && (leaf->pointee_kind == IR_LEAF_TENSOR_MAP || leaf->pointee_kind == IR_LEAF_OTHER);
+}
+
+void tensormap_access(Machine *machine, Strand *strand, const IrInsn *insn,
+                      const MachineAccess *access) {
+  enum { MAP_BYTES = 128, MOST_EDITS = 256 };
+  if (access->kind != MACHINE_WRITE || !access->lanes) return;
+  uint64_t last = 0;
+  FOR_LANES(lane, access->lanes) {
+    uint64_t map = value_raw(access->address, (int)lane) / MAP_BYTES * MAP_BYTES;
+    if (map == last || !may_hold_maps(machine, map)) continue;
+    last = map;
+    if (protocol_of(machine)->map_edits.count < MOST_EDITS)
+      edited(machine, strand, insn, map, false);
+  }
 }
 
 static bool fenced_map(Machine *machine, Strand *strand, const IrInsn *insn, uint64_t *map) {

@@ -1,6 +1,8 @@
 /* What an integer parameter counts: the code divides it by a tile size (K / 64, (N + 127) / 128),
  * steps up to it by one (k += 64), takes its remainder, or only multiplies with it (a stride).
  * Samples then give it a few whole tiles instead of a number that makes loops empty or endless. */
+#include <string.h>
+
 #include "machine/execute/core.h"
 
 #define LARGEST_GRANULE 4096
@@ -12,8 +14,10 @@ typedef struct {
   int32_t
       *origin;   /* by register: leaf number + 1 that it holds, perhaps plus a constant; 0: none */
   int64_t *step; /* by register: the constant that is added to it in place */
-  int64_t *granule; /* by leaf number */
-  bool *compared, *multiplied;
+  int32_t (*factors)[2]; /* by register: the two leaves whose product it is */
+  int32_t *part;         /* by register: the leaf in the sum that it is (first + K) */
+  int64_t *granule;      /* by leaf number */
+  bool *compared, *multiplied, *divides;
 } Search;
 
 static int64_t common_multiple(int64_t a, int64_t b) {
@@ -74,14 +78,32 @@ static void follow_load(Search *s, const IrInsn *insn) {
   set_origin(s, insn, leaf_at(s->kernel, address));
 }
 
+/* The number of tiles in a plane (t < tiles_m * tiles_n), whose index is taken apart again
+ * (t / tiles_n): neither factor is a stride. */
+static void compare_product(Search *s, const int32_t factors[2]) {
+  if (!factors[0] || !(s->divides[factors[0] - 1] || s->divides[factors[1] - 1])) return;
+  s->compared[factors[0] - 1] = s->compared[factors[1] - 1] = true;
+}
+
 static void follow_compare(Search *s, const IrInsn *insn) {
   const IrOperand *a = &insn->args[insn->nargs - 2], *b = &insn->args[insn->nargs - 1];
   for (int side = 0; side < 2; side++) {
     const IrOperand *bound = side ? a : b, *other = side ? b : a;
-    int32_t leaf = origin_of(s, bound);
+    if (bound->kind != IR_OPD_REG || bound->value != 0) continue;
+    int32_t leaf = s->origin[bound->id] > 0 ? s->origin[bound->id] : s->part[bound->id];
     if (leaf > 0) s->compared[leaf - 1] = true;
     if (leaf > 0 && other->kind == IR_OPD_REG) learn(s, leaf, s->step[other->id]);
+    compare_product(s, s->factors[bound->id]);
   }
+}
+
+static void follow_copy(Search *s, const IrInsn *insn) {
+  if (insn->args[0].kind != IR_OPD_REG || insn->args[1].kind != IR_OPD_REG ||
+      insn->args[1].value != 0)
+    return;
+  int32_t to = insn->args[0].id, from = insn->args[1].id;
+  if (s->part[from]) s->part[to] = s->part[from];
+  if (s->factors[from][0]) memcpy(s->factors[to], s->factors[from], sizeof s->factors[to]);
 }
 
 static void follow(Search *s, const IrInsn *insn) {
@@ -94,10 +116,17 @@ static void follow(Search *s, const IrInsn *insn) {
   int64_t c = constant ? insn->args[2].value : 0;
   switch (insn->op) {
   case IR_mov:
-  case IR_cvt: set_origin(s, insn, a); break;
+  case IR_cvt:
+    set_origin(s, insn, a);
+    follow_copy(s, insn);
+    break;
   case IR_add:
   case IR_sub:
-    if (!constant) break;
+    if (!constant) {
+      bool sum = insn->op == IR_add && (a > 0) != (b > 0) && insn->args[0].kind == IR_OPD_REG;
+      if (sum) s->part[insn->args[0].id] = a > 0 ? a : b;
+      break;
+    }
     set_origin(s, insn, a);
     if (insn->args[0].kind == IR_OPD_REG && insn->args[1].kind == IR_OPD_REG &&
         insn->args[0].id == insn->args[1].id)
@@ -106,6 +135,7 @@ static void follow(Search *s, const IrInsn *insn) {
   case IR_div:
   case IR_rem:
     if (constant) learn(s, a, c);
+    if (b > 0) s->divides[b - 1] = true;
     break;
   case IR_shr:
     if (constant && c > 0 && c < 12) learn(s, a, INT64_C(1) << c);
@@ -119,6 +149,10 @@ static void follow(Search *s, const IrInsn *insn) {
   case IR_madwide:
     if (a > 0) s->multiplied[a - 1] = true;
     if (b > 0) s->multiplied[b - 1] = true;
+    if (insn->op == IR_mul && a > 0 && b > 0 && insn->args[0].kind == IR_OPD_REG) {
+      s->factors[insn->args[0].id][0] = a;
+      s->factors[insn->args[0].id][1] = b;
+    }
     break;
   default: break;
   }
@@ -148,8 +182,11 @@ void core_find_granules(MachineSession *session) {
   Search s = {.kernel = kernel,
               .origin = g_new0(int32_t, kernel->regs.count + 1),
               .step = g_new0(int64_t, kernel->regs.count + 1),
+              .factors = g_malloc0_n((gsize)kernel->regs.count + 1, sizeof *s.factors),
+              .part = g_new0(int32_t, kernel->regs.count + 1),
               .compared = g_new0(bool, leaves + 1),
-              .multiplied = g_new0(bool, leaves + 1)};
+              .multiplied = g_new0(bool, leaves + 1),
+              .divides = g_new0(bool, leaves + 1)};
   s.granule = core->granules = KC_NEW_ARRAY(session->arena, int64_t, leaves + 1);
   for (int i = 0; i < leaves; i++)
     s.granule[i] = 1;
@@ -165,6 +202,9 @@ void core_find_granules(MachineSession *session) {
     if (s.granule[i] == 1 && s.multiplied[i] && !s.compared[i]) s.granule[i] = -STRIDE_GRANULE;
   g_free(s.origin);
   g_free(s.step);
+  g_free(s.factors);
+  g_free(s.part);
   g_free(s.compared);
   g_free(s.multiplied);
+  g_free(s.divides);
 }
