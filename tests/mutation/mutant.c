@@ -64,6 +64,7 @@ static bool is_synchronisation(const IrInsn *insn) {
   case IR_EV_ldmatrix:
   case IR_EV_stmatrix:
   case IR_EV_mma_sync:
+  case IR_EV_tensormap_replace: /* a store; publishing what it wrote is synchronisation */
   case IR_EV_shfl:
   case IR_EV_vote:
   case IR_EV_match:

@@ -263,6 +263,7 @@ void finish_run(Machine *machine) {
   if (machine->stuck) return;
   check_remotes(machine);
   tensor_finish(machine);
+  tensormap_finish(machine);
   for (int i = 0; i < p->mbars.count; i++)
     if (p->mbars.items[i]->live) finish_mbarrier_closed(machine, p->mbars.items[i]);
 }

@@ -279,5 +279,10 @@ const IrField *machine_shared_field(const Machine *machine, uint64_t offset, uin
 
 const MachineTensorMap *machine_tensor_map(Machine *machine, uint64_t address, uint64_t *id) {
   *id = address;
-  return g_hash_table_lookup(core_session(machine)->maps, GSIZE_TO_POINTER(address));
+  GHashTable *maps = core_session(machine)->maps;
+  const MachineTensorMap *map = g_hash_table_lookup(maps, GSIZE_TO_POINTER(address));
+  if (map || address < IR_POINTER_BASE) return map;
+  /* Another element of an array of maps: what is said of the array is said of each. */
+  uint64_t array = address - (address - IR_POINTER_BASE) % IR_POINTER_STRIDE;
+  return g_hash_table_lookup(maps, GSIZE_TO_POINTER(array));
 }

@@ -2,12 +2,20 @@
  * activemask), matrix fragments through shared memory, and the events that only the host has. */
 #include "machine/execute/core.h"
 
-static uint32_t member_mask(Machine *machine, Strand *strand, const IrInsn *insn) {
+/* The lanes that the instruction waits for. Lanes may name different groups (those that a match or
+ * a ballot gave them): `groups` is set, and all of them are meant. Of a mask that is not known
+ * nothing is claimed: it names who is here. */
+static uint32_t member_mask(Machine *machine, Strand *strand, const IrInsn *insn, bool *groups) {
   Value v;
   uint64_t mask;
-  bool given = machine_read_role(machine, strand, insn, IR_ROLE_mask, &v);
-  if (!given || !value_same(v, strand->mask, &mask)) return MACHINE_ALL_LANES;
-  return (uint32_t)mask;
+  *groups = false;
+  if (!ir_arg(insn, IR_ROLE_mask) || !machine_read_role(machine, strand, insn, IR_ROLE_mask, &v))
+    return MACHINE_ALL_LANES;
+  if (value_same(v, strand->mask, &mask)) return (uint32_t)mask;
+  uint32_t named = 0, unknown = strand->active & ~v.known;
+  *groups = true;
+  FOR_LANES(lane, strand->active & v.known) named |= (uint32_t)value_raw(v, (int)lane);
+  return unknown ? named | strand->active : named;
 }
 
 static void write_role(Machine *machine, Strand *strand, const IrInsn *insn, IrRole role,
@@ -191,21 +199,26 @@ static void check_members(Machine *machine, Strand *strand, const IrInsn *insn, 
 
 MachineStep core_warp_op(Machine *machine, Strand *strand, const IrInsn *insn) {
   uint32_t members;
+  bool groups;
   switch (insn->event) {
   case IR_EV_elect:
   case IR_EV_shfl:
   case IR_EV_vote:
   case IR_EV_match:
   case IR_EV_redux:
-    members = member_mask(machine, strand, insn);
+    members = member_mask(machine, strand, insn, &groups);
     if (!machine_converge(machine, strand, members)) return MACHINE_BLOCKED;
     check_members(machine, strand, insn, members);
     protocol_warp_op(machine, strand, insn);
     if (insn->event == IR_EV_elect) elect(machine, strand, insn, members);
     if (insn->event == IR_EV_shfl) shuffle(machine, strand, insn);
+    bool one_answer = insn->event == IR_EV_vote || insn->event == IR_EV_match;
+    if (insn->event == IR_EV_redux || (groups && one_answer)) {
+      opaque(machine, strand, insn);
+      return MACHINE_NEXT;
+    }
     if (insn->event == IR_EV_vote) vote(machine, strand, insn, members);
     if (insn->event == IR_EV_match) match(machine, strand, insn, members);
-    if (insn->event == IR_EV_redux) opaque(machine, strand, insn);
     return MACHINE_NEXT;
   case IR_EV_activemask:
     write_role(machine, strand, insn, IR_ROLE_dst, value_known(strand->mask));

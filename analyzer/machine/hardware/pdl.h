@@ -18,5 +18,7 @@ void tensormap_access(Machine *machine, Strand *strand, const IrInsn *insn,
 void tensormap_released(Machine *machine, Strand *strand, const IrInsn *insn);
 void tensormap_acquired(Machine *machine, Strand *strand, const IrInsn *insn);
 bool tensormap_has_acquire(Machine *machine, const Strand *strand, uint64_t map);
+/* At the end of a run that came to its end. */
+void tensormap_finish(Machine *machine);
 
 #endif

@@ -313,6 +313,13 @@ typedef struct MapEdit { /* a tensor map that the kernel changed */
   bool released;
 } MapEdit;
 
+typedef struct MapDraft { /* a tensor map that the kernel changed in shared memory */
+  uint64_t address;
+  int rank;
+  const IrInsn *insn;
+  bool published; /* by tensormap.cp_fenceproxy */
+} MapDraft;
+
 typedef struct MapAcquire {
   uint64_t map; /* 0: not known which */
   int rank;
@@ -362,8 +369,9 @@ typedef struct Protocol {
   KC_VEC(Uninitialised) uninitialised;
   KC_VEC(MapUse) maps;
   KC_VEC(MapEdit) map_edits;
+  KC_VEC(MapDraft) map_drafts;
   KC_VEC(MapAcquire) map_acquires;
-  bool has_tensormap_acquire;
+  bool has_tensormap_acquire, has_tensormap_release;
   /* cluster launch control */
   int64_t clc_requests, clc_granted;
   bool clc_failure_seen;

@@ -47,6 +47,39 @@ static void edited(Machine *machine, Strand *strand, const IrInsn *insn, uint64_
                      released}));
 }
 
+/* ---- drafts in shared memory ---- */
+
+static MapDraft *draft_at(Protocol *p, uint64_t address, int rank) {
+  for (int i = 0; i < p->map_drafts.count; i++)
+    if (p->map_drafts.items[i].address == address && p->map_drafts.items[i].rank == rank)
+      return &p->map_drafts.items[i];
+  return NULL;
+}
+
+static void drafted(Machine *machine, const Strand *strand, const IrInsn *insn, uint64_t address) {
+  Protocol *p = protocol_of(machine);
+  MapDraft *draft = draft_at(p, address, strand->warp->cta->rank);
+  if (draft)
+    draft->insn = insn, draft->published = false;
+  else
+    KC_PUSH(machine->arena, p->map_drafts,
+            ((MapDraft){address, strand->warp->cta->rank, insn, false}));
+}
+
+/* What was edited in shared memory and never left it. A fence that releases a map says that threads
+ * copied one themselves. */
+void tensormap_finish(Machine *machine) {
+  Protocol *p = protocol_of(machine);
+  for (int i = 0; i < p->map_drafts.count && !p->has_tensormap_release; i++)
+    if (!p->map_drafts.items[i].published)
+      machine_violation(machine, MACHINE_CHECK_RACE, p->map_drafts.items[i].insn,
+                        "tma-tensormap-update-no-fence",
+                        "the tensor map is edited in shared memory and nothing publishes the edit: "
+                        "no tensormap.cp_fenceproxy of it follows");
+}
+
+/* ---- events ---- */
+
 MachineStep event_tensormap_replace(Machine *machine, Strand *strand, const IrInsn *insn) {
   Value v;
   uint64_t address;
@@ -54,9 +87,28 @@ MachineStep event_tensormap_replace(Machine *machine, Strand *strand, const IrIn
       !value_same(v, strand->active, &address))
     return MACHINE_NEXT;
   MachineAddress a = machine_address(machine, address, (IrSpace)insn->space);
-  if (a.space == IR_SPACE_SHARED) return MACHINE_NEXT; /* a draft; cp_fenceproxy publishes it */
+  if (a.space == IR_SPACE_SHARED) {
+    drafted(machine, strand, insn, a.offset);
+    return MACHINE_NEXT;
+  }
   edited(machine, strand, insn, address, false);
   return MACHINE_NEXT;
+}
+
+static void publish(Machine *machine, Strand *strand, const IrInsn *insn) {
+  Protocol *p = protocol_of(machine);
+  Value v;
+  uint64_t address;
+  bool known = machine_read_role(machine, strand, insn, IR_ROLE_src_addr, &v) &&
+               value_same(v, strand->active, &address);
+  MapDraft *draft = NULL;
+  if (known)
+    draft = draft_at(p, machine_address(machine, address, IR_SPACE_SHARED).offset,
+                     strand->warp->cta->rank);
+  if (draft)
+    draft->published = true;
+  else
+    p->has_tensormap_release |= !known; /* it may be any of them */
 }
 
 MachineStep event_tensormap_cp_fenceproxy(Machine *machine, Strand *strand, const IrInsn *insn) {
@@ -68,6 +120,7 @@ MachineStep event_tensormap_cp_fenceproxy(Machine *machine, Strand *strand, cons
   if (machine_read_role(machine, strand, insn, IR_ROLE_dst_addr, &v) &&
       value_same(v, strand->active, &address))
     edited(machine, strand, insn, address, true);
+  publish(machine, strand, insn);
   warp_state(strand->warp)->lanes.now++;
   /* Each lane copies a share, and the instruction ends for all of them together. */
   lanes_meet(&p->clocks, &warp_state(strand->warp)->lanes, strand->active);
@@ -112,6 +165,7 @@ void tensormap_released(Machine *machine, Strand *strand, const IrInsn *insn) {
   Protocol *p = protocol_of(machine);
   uint64_t map;
   bool known = fenced_map(machine, strand, insn, &map);
+  p->has_tensormap_release = true;
   for (int i = 0; i < p->map_edits.count; i++) {
     MapEdit *e = &p->map_edits.items[i];
     if ((!known || e->map == map) && e->warp == (uint32_t)strand->warp->index) e->released = true;
