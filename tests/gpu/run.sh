@@ -5,7 +5,8 @@
 #
 # FOLDER (default build/gpu) receives the programs: they can be built on one machine (--build, needs
 # nvcc) and run on another (--run, needs a card). Every run has a time limit: a kernel that hangs is a
-# FAIL. Exit status: 0 all passed, 1 something failed, 77 nothing could be run.
+# FAIL. Exit status: 0 all passed, 1 something failed, 77 nothing could be run. First it prints the
+# card, its driver and nvcc; tests/gpu/record.py takes what it prints into fixtures/reference/runs.yaml.
 set -u
 root=$(cd "$(dirname "$0")/../.." && pwd)
 what=all
@@ -13,7 +14,8 @@ case "${1-}" in --build | --run) what=${1#--} && shift ;; esac
 folder=${1:-$root/build/gpu}
 limit=60
 
-# name, target, how far it goes: run, or parse (helpers without bodies: it can not link)
+# name, target, how far it goes: run, or parse (helpers without bodies: it can not link). A target
+# without a suffix is built as PTX, which every card from there on takes.
 kernels='
 pipeline_ptx 90a run
 pipeline_cuda_ptx 90a run
@@ -29,18 +31,42 @@ gemm_tma_store 90a run
 gemm_pingpong 90a run
 gemm_multicast 90a run
 gemm_fp8 90a run
+gemm_stages 90a run
+gemm_grouped 90a run
+attention_wgmma 90a run
+sparse_attention 90a run
+gemv_registers 90a run
+target_guards 90a run
+target_guards 80 run
+gemm_mma_sync 80 run
+cache_policy 80 run
+chunk_scan 80 run
+fused_norm 80 run
+shared_transpose 80 run
+software_exp 80 run
+tile_scheduler 80 run
+vector_loads 80 run
+warp_sync 80 run
 gemm_tcgen05 100a run
 clc_persistent 100a run
 '
 
 build_one() { # name, capability, how far
   source=$root/fixtures/reference/$1.cu
-  target="-gencode arch=compute_$2,code=sm_$2"
+  case $2 in *[af]) image=sm_$2 ;; *) image=compute_$2 ;; esac
+  target="-gencode arch=compute_$2,code=$image"
   if [ "$3" = parse ]; then
     nice nvcc -std=c++17 $target -rdc=true -c "$source" -o /dev/null
   else
-    nice nvcc -std=c++17 -O2 $target "$source" -o "$folder/$1"
-  fi >"$folder/$1.log" 2>&1
+    nice nvcc -std=c++17 -O2 $target "$source" -o "$folder/$1.$2"
+  fi >"$folder/$1.$2.log" 2>&1
+}
+
+can_run() { # target
+  case $1 in
+    *[af]) [ "$capability" = "${1%[af]}" ] ;;
+    *) [ -n "$capability" ] && [ "$capability" -ge "$1" ] ;;
+  esac
 }
 
 failed=0
@@ -50,26 +76,28 @@ capability=
 if [ "$what" != build ]; then
   capability=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | head -1 | tr -d .)
   [ -n "$capability" ] || echo "skip: no card here, kernels are only built"
+  [ -z "$capability" ] || echo "card: $(nvidia-smi --query-gpu=name,driver_version --format=csv,noheader | head -1)"
 fi
 if [ "$what" != run ] && ! command -v nvcc >/dev/null; then
   echo "skip: no nvcc here"
   exit 77
 fi
 
+[ "$what" = run ] || nvcc --version | sed -n 's/.*release.*V/nvcc: /p'
 while read -r name arch far; do
   [ -n "$name" ] || continue
   if [ "$what" != run ] && ! build_one "$name" "$arch" "$far"; then
-    echo "FAIL $name: does not build: $(grep -m1 -i error "$folder/$name.log")"
+    echo "FAIL $name: does not build: $(grep -m1 -i error "$folder/$name.$arch.log")"
     failed=1
-  elif [ "$far" != run ] || [ "$capability" != "${arch%[af]}" ]; then
+  elif [ "$far" != run ] || ! can_run "$arch"; then
     if [ "$what" != run ]; then echo "built $name (sm_$arch)"; else echo "skip $name: needs sm_$arch"; fi
   else
     ran=$((ran + 1))
-    output=$(timeout "$limit" "$folder/$name" 2>&1)
+    output=$(timeout "$limit" "$folder/$name.$arch" 2>&1)
     status=$?
     line=$(printf '%s\n' "$output" | grep -E '^(PASS|FAIL)' | tail -1)
     [ "$status" -eq 0 ] || failed=1
-    echo "${line:-FAIL $name: status $status, no verdict}"
+    echo "${line:-FAIL $name: status $status, no verdict} (sm_$arch)"
   fi
 done <<END
 $kernels
