@@ -231,28 +231,31 @@ static uint32_t array_of(Machine *machine, int64_t offset) {
   return 1 + (uint32_t)(field ? start : (uint64_t)offset / 1024 * 1024);
 }
 
+static const char many_issuers[] = "tma-issued-by-many-threads";
+static const char over_arrival[] = "mbarrier-over-arrival";
+
 /* An earlier cause speaks of the same array of barriers or the same data: this may be its
- * consequence. */
+ * consequence. (All lanes that arrive are seen by themselves, whoever issues the copies.) */
 static bool explained(const ProtocolSession *session, bool degenerate, const char *kind,
                       uint32_t barrier, uint32_t data) {
   for (int i = 0; i < session->accusations.count; i++) {
     const Accusation *a = &session->accusations.items[i];
     if (a->generic || strcmp(a->kind, kind) == 0 || (a->degenerate && !degenerate)) continue;
+    if (a->kind == many_issuers && strcmp(kind, over_arrival) == 0) continue;
     if ((a->barrier && a->barrier == barrier) || (a->data && a->data == data)) return true;
   }
   return false;
 }
 
 void cause_many_issuers(Machine *machine, const Mbar *bar, uint32_t offset) {
-  static const char kind[] = "tma-issued-by-many-threads";
   ProtocolSession *session = session_protocol(machine->session);
   uint32_t barrier = array_of(machine, bar->offset), data = array_of(machine, offset);
   for (int i = 0; i < session->accusations.count; i++) {
     const Accusation *a = &session->accusations.items[i];
-    if (a->kind == kind && a->barrier == barrier && a->data == data) return;
+    if (a->kind == many_issuers && a->barrier == barrier && a->data == data) return;
   }
   KC_PUSH(machine->session->arena, session->accusations,
-          ((Accusation){kind, barrier, data, 0, NULL, machine->sample->degenerate}));
+          ((Accusation){many_issuers, barrier, data, 0, NULL, machine->sample->degenerate}));
 }
 
 /* The strongest thing that any run has said so far. */
@@ -379,13 +382,13 @@ static bool explain_over_arrival(Machine *machine, const Symptom *s) {
   const char *name = mbarrier_name(machine, s->bar, s->bar->rank);
   IrViolation *v;
   if (lanes > 1 && s->bar->init_count < lanes)
-    v = blame(machine, BLAME("mbarrier-over-arrival", MACHINE_CHECK_PHASE, s->insn, s->bar, -1, 0),
+    v = blame(machine, BLAME(over_arrival, MACHINE_CHECK_PHASE, s->insn, s->bar, -1, 0),
               "%d lanes of %s arrive on %s, which is initialised for %lld arrival%s: the condition "
               "around the arrive lets all lanes through",
               lanes, s->warp >= 0 ? witness_warp(machine, (uint32_t)s->warp) : "a warp", name,
               (long long)s->bar->init_count, s->bar->init_count == 1 ? "" : "s");
   else
-    v = blame(machine, BLAME("mbarrier-over-arrival", MACHINE_CHECK_PHASE, s->insn, s->bar, -1, 0),
+    v = blame(machine, BLAME(over_arrival, MACHINE_CHECK_PHASE, s->insn, s->bar, -1, 0),
               "%lld arrivals on %s while %u are pending in this phase (initialised for %lld)",
               (long long)s->value, name, s->behind, (long long)s->bar->init_count);
   if (!v) return false;

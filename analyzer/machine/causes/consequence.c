@@ -32,7 +32,17 @@ static const Row rows[] = {
      {"tcgen05-pair-double-issue", "tcgen05-tmem-race", "async-copy-refill-no-barrier"}},
     {"mbarrier-over-arrival", {"tcgen05-pair-double-issue", "tcgen05-issue-not-single-thread"}},
     {"pipeline-barrier-shared", {"tma-issued-by-many-threads"}},
+    {"wgmma-slot-released-early",
+     {"mbarrier-phase-not-flipped", "pipeline-stage-phase-desync", "mbarrier-initial-parity"}},
+    {"mbarrier-initial-parity", {"pipeline-stage-phase-desync"}},
 };
+
+/* Bytes that pile up on a barrier because its phases no longer complete as they should. */
+static const Row bytes_pile_up = {"mbarrier-count-range",
+                                  {"mbarrier-phase-not-flipped", "mbarrier-initial-parity",
+                                   "pipeline-stage-phase-desync", "mbarrier-arrive-count-mismatch",
+                                   "mbarrier-over-arrival", "mbarrier-expect-tx-*",
+                                   "tma-issued-by-many-threads", "pipeline-slot-*"}};
 
 /* ... when one of these is found at the same place. */
 static const Row same_place[] = {
@@ -88,6 +98,8 @@ static bool seen_as_refill(const MachineSession *session, const CoreFinding *fin
 
 bool core_follows_from_another(const MachineSession *session, const CoreFinding *finding) {
   if (seen_as_refill(session, finding)) return true;
+  if (finding->check == MACHINE_CHECK_BYTES && follows(session, &bytes_pile_up, finding, false))
+    return true;
   for (size_t i = 0; i < G_N_ELEMENTS(rows); i++)
     if (follows(session, &rows[i], finding, false)) return true;
   for (size_t i = 0; i < G_N_ELEMENTS(same_place); i++)

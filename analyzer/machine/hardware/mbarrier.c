@@ -304,14 +304,19 @@ void mbarrier_arrive(Machine *machine, Mbar *bar, int64_t count, const Clock *kn
   complete(machine, bar, insn);
 }
 
-void mbarrier_announce(Machine *machine, Mbar *bar, int64_t bytes, const Strand *strand,
-                       uint32_t lanes, const IrInsn *insn) {
-  if (bytes < 0 || bytes > MBARRIER_MAX) {
-    machine_violation(machine, MACHINE_CHECK_ALWAYS, insn, "mbarrier-count-range",
-                      "expect_tx of %lld bytes on %s; 0 to %lld are possible", (long long)bytes,
-                      mbarrier_name(machine, bar, bar->rank), (long long)MBARRIER_MAX);
-    return;
-  }
+/* What one thread announces: the range of the operand. */
+static bool announces_too_much(Machine *machine, const Mbar *bar, int64_t bytes,
+                               const IrInsn *insn) {
+  if (bytes >= 0 && bytes <= MBARRIER_MAX) return false;
+  machine_violation(machine, MACHINE_CHECK_ALWAYS, insn, "mbarrier-count-range",
+                    "expect_tx of %lld bytes on %s; 0 to %lld are possible", (long long)bytes,
+                    mbarrier_name(machine, bar, bar->rank), (long long)MBARRIER_MAX);
+  return true;
+}
+
+/* `bytes` of all `lanes` together. */
+static void announce(Machine *machine, Mbar *bar, int64_t bytes, const Strand *strand,
+                     uint32_t lanes, const IrInsn *insn) {
   bar->tx += bytes;
   bar->announced += bytes;
   bar->announced_total += bytes;
@@ -374,10 +379,11 @@ static void arrive_at(Machine *machine, Strand *strand, const IrInsn *insn, cons
     }
     state[lane] = (uint64_t)bar->phase;
     if (form->expect && machine_negative_size(machine, insn, (uint32_t)n)) return;
-    if (form->expect) bytes += (int64_t)(uint32_t)n;
+    if (form->expect && !announces_too_much(machine, bar, (int64_t)(uint32_t)n, insn))
+      bytes += (int64_t)(uint32_t)n;
     count += form->expect ? 1 : (int64_t)(uint32_t)n;
   }
-  if (form->expect) mbarrier_announce(machine, bar, bytes, strand, at->lanes, insn);
+  if (form->expect) announce(machine, bar, bytes, strand, at->lanes, insn);
   if (form->drop) bar->expected -= lane_count(at->lanes);
   int rank = strand->warp->cta->rank;
   if (bar->rank != rank && !form->remote_scope) finish_narrow_release(machine, bar, strand, insn);
@@ -432,7 +438,8 @@ static MachineStep bytes_event(Machine *machine, Strand *strand, const IrInsn *i
     FOR_LANES(lane, at.lanes) {
       uint64_t n;
       if (given && value_lane(amount, (int)lane, &n)) {
-        bytes += (int64_t)(uint32_t)n;
+        if (deliver || !announces_too_much(machine, bar, (int64_t)(uint32_t)n, insn))
+          bytes += (int64_t)(uint32_t)n;
         continue;
       }
       machine_switch_off(machine, MACHINE_CHECK_BYTES, insn, "the byte count of %s is not known",
@@ -442,7 +449,7 @@ static MachineStep bytes_event(Machine *machine, Strand *strand, const IrInsn *i
     if (deliver) {
       mbarrier_deliver(machine, bar, bytes, NULL, NULL, insn);
     } else {
-      mbarrier_announce(machine, bar, bytes, strand, at.lanes, insn);
+      announce(machine, bar, bytes, strand, at.lanes, insn);
       complete(machine, bar, insn);
     }
   }

@@ -13,9 +13,6 @@ Mbar *mbarrier_find(const Machine *machine, int rank, uint32_t offset);
  * initialised, not ordered after its initialisation). `what` names the operation. */
 Mbar *mbarrier_use(Machine *machine, Strand *strand, const IrInsn *insn, const SharedPlace *place,
                    const char *what);
-/* Raises the bytes that the current phase waits for. */
-void mbarrier_announce(Machine *machine, Mbar *bar, int64_t bytes, const Strand *strand,
-                       uint32_t lanes, const IrInsn *insn);
 /* Bytes have landed; `accesses` (with what they wrote) complete with the current phase. bytes < 0:
  * unknown, they make up whatever is missing. `known` is what the issuer knew, or NULL. */
 void mbarrier_deliver(Machine *machine, Mbar *bar, int64_t bytes, const Clock *known,
