@@ -182,7 +182,7 @@ static void add_wrapper(const Places *places, Finding *finding, uint32_t id, uin
   if (id != site) add_frame(places, finding, id, "in `%s`, which is called there");
 }
 
-/* Where the kernel itself calls what holds the finding: the first thing to look at. */
+/* Where the kernel itself calls what holds the finding: the first of its callers to look at. */
 static void add_outermost(const Places *places, Finding *finding, uint32_t id) {
   uint32_t last = 0;
   while ((id = caller_of(places, id)) != 0)
@@ -262,12 +262,12 @@ void place_finding(const Places *places, const IrViolation *v, Finding *finding)
   bool caret = v->caret.line && v->caret.file < (uint32_t)map->files.count &&
                map->files.items[v->caret.file].user;
   place_finding_at(places, caret ? v->caret : stack_at(places, site)->range, finding);
-  add_outermost(places, finding, caret ? inner : site);
   for (int i = 0; i < v->related.count; i++) {
     const IrRelated *related = &v->related.items[i];
     add_related(places, finding, stack_at(places, use_site(places, related->where))->range,
                 related->message);
   }
+  add_outermost(places, finding, caret ? inner : site);
   add_macro(places, finding);
   add_callers(places, finding, caret ? inner : site);
   if (!caret) add_wrapper(places, finding, inner, site);

@@ -102,8 +102,8 @@ START_TEST(caret_stays_in_the_asm_string) {
   ck_assert_int_eq(f->line, 2);
   ck_assert_int_eq(f->column, 17);
   ck_assert_int_eq(f->end_column, 25);
-  ck_assert_int_eq(((FindingRelated *)f->related->pdata[0])->line, 9);
-  ck_assert_int_eq(((FindingRelated *)f->related->pdata[1])->line, 6);
+  ck_assert_int_eq(((FindingRelated *)f->related->pdata[0])->line, 6);
+  ck_assert_int_eq(((FindingRelated *)f->related->pdata[1])->line, 9);
 }
 END_TEST
 
