@@ -372,6 +372,20 @@ static IrOperand one_argument(Lower *l, const char *role, AstNode *n, bool point
   return lower_value(l, n);
 }
 
+/* "2+8": what the library adds to argument 2, unless an overload takes an enumeration there: those
+ * are the library's own numbers. */
+static IrOperand with_offset(Lower *l, const Call *call, const char *source, IrOperand value) {
+  const char *plus = strchr(source, '+');
+  if (!plus) return value;
+  if (call->callee) {
+    CXCursor parameter =
+        l->clang->Cursor_getArgument(call->callee->decl, (unsigned)atoi(source) - 1);
+    CXType type = l->clang->getCanonicalType(l->clang->getCursorType(parameter));
+    if (type.kind == CXType_Enum) return value;
+  }
+  return lower_binary(l, IR_add, IR_TYPE_U(4), value, ir_imm(atoi(plus + 1)));
+}
+
 static IrOperand dialect_operand(Lower *l, const Call *call, const IrPair *pair,
                                  const char **text) {
   const char *source = pair->value;
@@ -395,7 +409,7 @@ static IrOperand dialect_operand(Lower *l, const Call *call, const IrPair *pair,
   AstNode *n = dialect_argument(call, source);
   if (!n) return ir_unknown();
   if (is_address_role(pair->key) && !*text) *text = lower_text(l, n);
-  return one_argument(l, pair->key, n, pointed);
+  return with_offset(l, call, source, one_argument(l, pair->key, n, pointed));
 }
 
 static IrRole role_by_name(const char *name) {

@@ -79,12 +79,13 @@ static const char *role_name(IrEvent event, const char *text) {
 
 /* ---- one event ---- */
 
-/* Whether `text` says where an argument comes from: "1", "this", "this.name", "#128", "T0",
- * "sizeof(2)", "*1" (the value that argument 1 points to), "4.." (the arguments from the fourth on:
- * a vector). */
+/* Whether `text` says where an argument comes from: "1", "2+8" (a library's offset), "this",
+ * "this.name", "#128", "T0", "sizeof(2)", "*1" (the value that argument 1 points to), "4.." (the
+ * arguments from the fourth on: a vector). */
 static bool is_source(const char *text) {
-  static const char SOURCE[] = "^(?:\\*?\\d+|\\*?this(?:\\.\\w+)*|#-?(?:0x[0-9a-fA-F]+|\\d+)|T\\d+|"
-                               "sizeof\\((?:\\d+|T\\d+)\\)|\\d+\\.\\.)$";
+  static const char SOURCE[] =
+      "^(?:\\*?\\d+(?:\\+\\d+)?|\\*?this(?:\\.\\w+)*|#-?(?:0x[0-9a-fA-F]+|\\d+)|T\\d+|"
+      "sizeof\\((?:\\d+|T\\d+)\\)|\\d+\\.\\.)$";
   return g_regex_match_simple(SOURCE, text, 0, 0);
 }
 

@@ -119,14 +119,15 @@ static bool add_text(Dialects *d, const char *text, KcError *error) {
 START_TEST(project_file_comes_before_the_built_in_tables) {
   Dialects *d = builtin();
   KcError error = {0};
-  ck_assert_msg(add_text(d,
-                         "dialect: house\ncalls:\n"
-                         "  - match: cute::cluster_sync\n    events: []\n"
-                         "  - match: house::(?:load|fetch)\n    arguments: 2..3\n"
-                         "    events: [{event: bulk-copy, dst_addr: this.slot, src_addr: 1, size: "
-                         "sizeof(2), mbar: '*3', flags: [complete_tx]}]\n",
-                         &error),
-                "%s", error.message);
+  ck_assert_msg(
+      add_text(d,
+               "dialect: house\ncalls:\n"
+               "  - match: cute::cluster_sync\n    events: []\n"
+               "  - match: house::(?:load|fetch)\n    arguments: 2..3\n"
+               "    events: [{event: bulk-copy, dst_addr: this.slot, src_addr: 1, size: "
+               "sizeof(2), mbar: '*3', flags: [complete_tx]}, {event: bar-sync, id: 2+8}]\n",
+               &error),
+      "%s", error.message);
   ck_assert_int_eq(dialects_match(d, "cute::cluster_sync", 0)->events.count, 0);
   ck_assert_ptr_null(dialects_match(d, "house::load", 1));
   ck_assert_ptr_nonnull(dialects_match(d, "house::fetch", 3));

@@ -72,6 +72,18 @@ static void check_operands(Machine *machine, const Strand *strand, const Barrier
                       (long long)op->count, (long long)machine->threads);
 }
 
+static void conflict(Machine *machine, NamedBarrier *bar, const BarrierOp *op, const char *kind,
+                     const char *text) {
+  bool open = bar->expected >= 0;
+  BarrierConflict found = {kind,
+                           text,
+                           op->insn,
+                           open ? bar->first : bar->last_sync,
+                           open ? "the earlier arrival" : "the other use of the barrier",
+                           op->count};
+  KC_PUSH(machine->arena, bar->conflicts, found);
+}
+
 /* Nothing orders this arrival after the completion of the generation before: the arrival could
  * just as well have been counted there. */
 static void check_recycling(Machine *machine, Strand *strand, const BarrierOp *op,
@@ -81,8 +93,10 @@ static void check_recycling(Machine *machine, Strand *strand, const BarrierOp *o
   const LaneClocks *lanes = &warp_state(strand->warp)->lanes;
   if (lanes_know(&p->clocks, lanes, strand->active, bar->agent, 1, (uint32_t)bar->generation))
     return;
+  KcArena *arena = machine->session->arena;
+  const char *who = machine_who(machine, strand);
   bool member = (bar->last_warps & warp_bit(strand->warp)) != 0;
-  IrViolation *v;
+  IrViolation *v = NULL;
   if (bar->last_count != op->count)
     v = blame(machine,
               &(Blame){.kind = "barrier-count-mismatch",
@@ -94,29 +108,53 @@ static void check_recycling(Machine *machine, Strand *strand, const BarrierOp *o
               "in it",
               (long long)op->id, (long long)op->count, (long long)bar->last_count);
   else if (member)
-    v = blame(machine,
-              &(Blame){.kind = "barrier-arrive-overrun",
-                       .check = MACHINE_CHECK_PHASE,
-                       .insn = op->insn,
-                       .data = -1,
-                       .named = (int)op->id + 1},
-              "%s arrives on barrier %lld again although nothing tells it that its "
-              "last arrival there has been consumed",
-              machine_who(machine, strand), (long long)op->id);
+    conflict(machine, bar, op, "barrier-arrive-overrun",
+             kc_printf(arena,
+                       "%s arrives on barrier %lld again although nothing tells it that its last "
+                       "arrival there has been consumed",
+                       who, (long long)op->id));
   else
-    v = blame(
-        machine,
-        &(Blame){.kind = "barrier-id-reuse-conflict",
-                 .check = MACHINE_CHECK_PHASE,
-                 .insn = op->insn,
-                 .data = -1,
-                 .named = (int)op->id + 1},
-        "%s uses barrier %lld while another group of warps may still be in it: the arrivals of "
-        "one group complete the barrier of the other",
-        machine_who(machine, strand), (long long)op->id);
+    conflict(machine, bar, op, "barrier-id-reuse-conflict",
+             kc_printf(arena,
+                       "%s uses barrier %lld while another group of warps may still be in it: the "
+                       "arrivals of one group complete the barrier of the other",
+                       who, (long long)op->id));
   if (v && bar->last_sync && bar->last_sync != op->insn)
     ir_violation_related(machine->violations, v, bar->last_sync->where,
                          "the other use of barrier %lld", (long long)op->id);
+}
+
+/* Groups of warps that complete one barrier each for itself share its number, and a warp can come
+ * round too soon; where the warps that use it are no multiple of its count, it is the count that is
+ * wrong. */
+static bool name_conflict(Machine *machine, int id, const NamedBarrier *bar,
+                          const BarrierConflict *conflict) {
+  int64_t users = 32 * (int64_t)__builtin_popcountll(bar->users);
+  bool miscounted = users > conflict->count && users % conflict->count != 0;
+  Blame what = {.kind = miscounted ? "barrier-thread-count" : conflict->kind,
+                .check = MACHINE_CHECK_PHASE,
+                .insn = conflict->insn,
+                .data = -1,
+                .named = id + 1};
+  if (miscounted && bar->last_sync) what.insn = bar->last_sync;
+  IrViolation *v = miscounted
+                       ? blame(machine, &what, "barrier %d waits for %lld threads, but %lld use it",
+                               id, (long long)conflict->count, (long long)users)
+                       : blame(machine, &what, "%s", conflict->text);
+  if (v && conflict->other && conflict->other != what.insn)
+    ir_violation_related(machine->violations, v, conflict->other->where, "%s",
+                         conflict->other_text);
+  return v && miscounted;
+}
+
+void barrier_finish(Machine *machine) {
+  for (int rank = 0; rank < machine->cluster_size; rank++)
+    for (int id = 0; id < PROTOCOL_NAMED_BARRIERS; id++) {
+      const NamedBarrier *bar = &cta_state(&machine->ctas[rank])->named[id];
+      bool done = false;
+      for (int i = 0; i < bar->conflicts.count && !done; i++)
+        done = name_conflict(machine, id, bar, &bar->conflicts.items[i]);
+    }
 }
 
 static void check_generation(Machine *machine, Strand *strand, const BarrierOp *op,
@@ -145,16 +183,10 @@ static void check_generation(Machine *machine, Strand *strand, const BarrierOp *
     ir_violation_related(machine->violations, v, bar->first->where, "%s arrived here",
                          kc_printf(machine->arena, "warp %d", bar->first_warp));
   if (bar->lanes[strand->warp->id & 31] & strand->active) {
-    v = blame(machine,
-              &(Blame){.kind = "barrier-arrive-overrun",
-                       .check = MACHINE_CHECK_PHASE,
-                       .insn = op->insn,
-                       .data = -1,
-                       .named = (int)op->id + 1},
-              "%s arrives on barrier %lld twice before it completes", machine_who(machine, strand),
-              (long long)op->id);
-    if (v && bar->first && bar->first != op->insn)
-      ir_violation_related(machine->violations, v, bar->first->where, "the earlier arrival");
+    conflict(machine, bar, op, "barrier-arrive-overrun",
+             kc_printf(machine->session->arena,
+                       "%s arrives on barrier %lld twice before it completes",
+                       machine_who(machine, strand), (long long)op->id));
   }
 }
 
@@ -234,6 +266,7 @@ static void arrive(Machine *machine, Strand *strand, const BarrierOp *op, NamedB
                   : whole             ? 32
                                       : lane_count(strand->active);
   bar->warps |= warp_bit(strand->warp);
+  bar->users |= warp_bit(strand->warp);
   bar->lanes[strand->warp->id & 31] |= strand->active;
   if (!op->explicit_count) ws->barriers = (uint64_t)bar->generation + 1;
   lanes_release(&p->clocks, &ws->lanes, strand->active, bar->current);

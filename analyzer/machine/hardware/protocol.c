@@ -159,6 +159,7 @@ void protocol_finish(Machine *machine) {
     idle_finish(machine);
     tiles_finish(machine);
     finish_run(machine);
+    barrier_finish(machine);
     cause_finish(machine);
     uneven_finish(machine);
   }

@@ -155,8 +155,23 @@ typedef struct BarrierVotes {
   bool one_name;
 } BarrierVotes;
 
+/* An arrival that may be counted in a generation that it does not belong to. */
+typedef struct BarrierConflict {
+  const char *kind, *text;
+  const IrInsn *insn, *other; /* the arrival, another use of the barrier */
+  const char *other_text;
+  int64_t count;
+} BarrierConflict;
+
+typedef struct BarrierConflicts {
+  BarrierConflict *items;
+  int count, capacity;
+} BarrierConflicts;
+
 typedef struct NamedBarrier {
   bool used;
+  BarrierConflicts conflicts;
+  uint64_t users;   /* warps that have ever arrived */
   int64_t arrived;  /* threads */
   int64_t expected; /* -1: nobody has arrived in this generation */
   bool explicit_count;
