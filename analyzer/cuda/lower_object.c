@@ -99,6 +99,23 @@ static bool is_identifier(const char *text) {
   return true;
 }
 
+static void push_stage_constant(Lower *l, const char *text) {
+  for (int j = 0; j < l->kernel->stage_constants.count; j++)
+    if (strcmp(l->kernel->stage_constants.items[j], text) == 0) return;
+  KC_PUSH(l->arena, l->kernel->stage_constants, text);
+}
+
+/* The constant that a cuda::pipeline_shared_state of this declaration takes its stages from. */
+static void note_pipeline_stages(Lower *l, CXCursor declaration) {
+  const char *text = unit_text(l->unit, unit_cursor_range(l->unit, declaration));
+  g_autoptr(GRegex) state =
+      g_regex_new("\\bpipeline_shared_state\\s*<[^,<>]*,\\s*([A-Za-z_]\\w*)\\s*>", 0, 0, NULL);
+  g_autoptr(GMatchInfo) match = NULL;
+  if (!text || !g_regex_match(state, text, 0, &match)) return;
+  g_autofree char *name = g_match_info_fetch(match, 1);
+  push_stage_constant(l, kc_strdup(l->arena, name));
+}
+
 /* Remembers the constant that gives an array of barrier words its bound. */
 static void note_stage_constant(Lower *l, CXCursor declaration) {
   AstNode *n = ast_node(l, declaration);
@@ -106,10 +123,7 @@ static void note_stage_constant(Lower *l, CXCursor declaration) {
   for (int i = 0; i < n->nparts; i++) {
     if (!ast_is_expression(n->parts[i])) continue;
     const char *text = unit_text(l->unit, unit_cursor_range(l->unit, n->parts[i]->cursor));
-    if (!is_identifier(text)) return;
-    for (int j = 0; j < l->kernel->stage_constants.count; j++)
-      if (strcmp(l->kernel->stage_constants.items[j], text) == 0) return;
-    KC_PUSH(l->arena, l->kernel->stage_constants, text);
+    if (is_identifier(text)) push_stage_constant(l, text);
     return;
   }
 }
@@ -193,6 +207,7 @@ Binding *lower_shared_variable(Lower *l, CXCursor variable) {
                      .align = MAX(unit_alignment(l->unit, variable), type->align),
                      .where = declaration_where(l, variable)};
   add_fields(l, &object, object.name, type, 0, variable);
+  note_pipeline_stages(l, variable);
   int32_t id = ir_object(&l->b, object);
   return global_binding(l, variable, ir_object_address(id, 0), type);
 }

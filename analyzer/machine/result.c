@@ -204,9 +204,8 @@ void core_collect(Machine *machine) {
  * made it odd. */
 static bool depends_on_divisibility(const char *kind) {
   static const char *const kinds[] = {
-      "tma-address-misaligned",  "tma-size-multiple-16",      "vector-access-misaligned",
-      "fragment-row-misaligned", "async-copy-src-size-range", "tma-swizzle-base-misaligned",
-      "async-copy-form",
+      "tma-address-misaligned",  "tma-size-multiple-16",        "vector-access-misaligned",
+      "fragment-row-misaligned", "tma-swizzle-base-misaligned", "async-copy-form",
   };
   for (size_t i = 0; i < G_N_ELEMENTS(kinds); i++)
     if (strcmp(kind, kinds[i]) == 0) return true;

@@ -91,8 +91,10 @@ static void check_empty(SourceCheck *check, const IrKernel *kernel) {
 
 /* Instructions that exist on some architectures only, suffix a or f (probed with ptxas 13.0). */
 typedef struct {
-  const char *mnemonic;
+  const char *name;
   bool (*on)(const Arch *full);
+  /* How source text spells its use: asm text, cuda::ptx, CUTLASS and CuTe. */
+  const char *spellings[5];
 } Feature;
 
 static bool on_wgmma(const Arch *full) {
@@ -108,7 +110,11 @@ static bool on_setmaxnreg(const Arch *full) {
 }
 
 static const Feature features[] = {
-    {"wgmma.", on_wgmma}, {"tcgen05.", on_tcgen05}, {"setmaxnreg.", on_setmaxnreg}};
+    {"wgmma", on_wgmma, {"\"wgmma.", "cute::warpgroup_arrive(", "cute::SM90_64x"}},
+    {"tcgen05", on_tcgen05, {"\"tcgen05.", "ptx::tcgen05_", "cute::TMEM::", "cute::SM100_"}},
+    {"setmaxnreg",
+     on_setmaxnreg,
+     {"\"setmaxnreg.", "arch::warpgroup_reg_alloc<", "arch::warpgroup_reg_dealloc<"}}};
 
 typedef struct {
   const Guards *guards;
@@ -150,8 +156,7 @@ static void report_guard(SourceCheck *check, uint32_t file, const Admitted *admi
       &admitted->guards->list.items[target_guard(admitted->guards, admitted->guard)];
   SourceRange at = {file, guard->line, 1, guard->line, 2};
   SourceRange use = {file, line, 1, line, 2};
-  const char *mnemonic = kc_strndup(check->violations->arena, admitted->feature->mnemonic,
-                                    strlen(admitted->feature->mnemonic) - 1);
+  const char *mnemonic = admitted->feature->name;
   IrViolation *v = source_once(check, "arch-guard-mismatch", NULL, source_stack(map, at, 0, NULL),
                                "this guard lets %s through to %s, which has no %s", mnemonic,
                                admitted->wrong->name, mnemonic);
@@ -165,10 +170,9 @@ static void report_guard(SourceCheck *check, uint32_t file, const Admitted *admi
   if (!wrong_here) v->confidence = IR_FALLBACK;
 }
 
-static void check_mnemonic(SourceCheck *check, uint32_t file, SourceText text, const Guards *guards,
-                           const Feature *feature) {
-  g_autofree char *quoted = g_strdup_printf("\"%s", feature->mnemonic);
-  for (const char *at = text.text; (at = strstr(at, quoted)); at++) {
+static void check_spelling(SourceCheck *check, uint32_t file, SourceText text, const Guards *guards,
+                           const Feature *feature, const char *spelling) {
+  for (const char *at = text.text; (at = strstr(at, spelling)); at++) {
     uint32_t line = source_line_of(text, (size_t)(at - text.text));
     int guard = guards_at(guards, line);
     if (guard < 0 || target_guard(guards, guard) < 0 || guards_test_feature(guards, guard))
@@ -188,7 +192,8 @@ static void check_file(SourceCheck *check, uint32_t file) {
   if (text.length == 0 || !source_contains(text, 0, text.length, "__CUDA_ARCH")) return;
   Guards guards = guards_read(check->violations->arena, text);
   for (size_t i = 0; i < G_N_ELEMENTS(features); i++)
-    check_mnemonic(check, file, text, &guards, &features[i]);
+    for (const char *const *spelling = features[i].spellings; *spelling; spelling++)
+      check_spelling(check, file, text, &guards, &features[i], *spelling);
 }
 
 void source_check_guards(SourceCheck *check) {

@@ -82,7 +82,8 @@ static bool delayed(const Hang *hang, const Stuck *s) {
   const Machine *machine = hang->machine;
   for (int i = 0; i < hang->list.count; i++) {
     const Stuck *other = &hang->list.items[i];
-    if (other->strand->warp != s->strand->warp || other == s || !other->waiter) continue;
+    if (other->strand->warp != s->strand->warp || other == s) continue;
+    if (!other->waiter && !other->strand->converging) continue;
     if (code_ahead(machine->kernel, machine->arena, other->strand->pc, code_is_same, s->insn))
       return true;
   }

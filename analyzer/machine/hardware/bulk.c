@@ -261,6 +261,7 @@ MachineStep event_bulk_wait(Machine *machine, Strand *strand, const IrInsn *insn
   WarpState *ws = warp_state(strand->warp);
   need_bulk_agents(machine, ws);
   int64_t n = protocol_number(machine, strand, insn, IR_ROLE_group, strand->active, 0);
+  protocol_check_pending(machine, insn, n);
   bool read_only = (insn->flags & IR_FLAG(read)) != 0;
   ws->bulk_wait_step = machine->step;
   FOR_LANES(lane, strand->active) {

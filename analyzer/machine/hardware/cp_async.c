@@ -116,6 +116,7 @@ MachineStep event_cp_async_wait(Machine *machine, Strand *strand, const IrInsn *
   need_agent(machine, ws);
   bool all = ir_arg(insn, IR_ROLE_group) == NULL;
   int64_t n = all ? 0 : protocol_number(machine, strand, insn, IR_ROLE_group, strand->active, 0);
+  protocol_check_pending(machine, insn, n);
   if (n < 0) n = 0;
   if (all) {
     close_set(ws, strand->active & ws->cp_async.open_ops, true);

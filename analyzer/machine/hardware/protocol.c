@@ -70,6 +70,13 @@ int64_t protocol_number(Machine *machine, Strand *strand, const IrInsn *insn, Ir
   return protocol_operand(machine, strand, insn, role, lanes, &n) ? n : fallback;
 }
 
+void protocol_check_pending(Machine *machine, const IrInsn *insn, int64_t groups) {
+  if (groups >= 0 && groups <= INT32_MAX) return;
+  machine_violation(machine, MACHINE_CHECK_ALWAYS, insn, "async-copy-wait-count-range",
+                    "%s waits till %d groups are pending: the number can't be negative",
+                    ir_event_mnemonic((IrEvent)insn->event), (int)(int32_t)groups);
+}
+
 const char *protocol_place(Machine *machine, const Strand *strand, int rank, uint32_t offset) {
   return machine_place(machine, (MachineAddress){IR_SPACE_SHARED, rank, offset},
                        strand ? strand->warp->cta->rank : rank);

@@ -443,6 +443,9 @@ bool protocol_next_place(Machine *machine, const Strand *strand, const Value *va
 /* The operand as one number for `lanes`, or `fallback`. */
 int64_t protocol_number(Machine *machine, Strand *strand, const IrInsn *insn, IrRole role,
                         uint32_t lanes, int64_t fallback);
+/* Reports a wait for a negative number of pending groups (cp.async, bulk): the instruction table
+ * sees those of asm text, this one also what a call without a body says. */
+void protocol_check_pending(Machine *machine, const IrInsn *insn, int64_t groups);
 /* An immediate or register operand as a signed 32-bit number. */
 bool protocol_operand(Machine *machine, Strand *strand, const IrInsn *insn, IrRole role,
                       uint32_t lanes, int64_t *out);
