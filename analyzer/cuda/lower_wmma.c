@@ -98,10 +98,15 @@ static bool fill(Lower *l, const Call *call, int variant, IrOperand *result) {
 static bool multiply(Lower *l, const Call *call, int variant, IrOperand *result) {
   (void)variant;
   if (call->nargs < 4) return false;
+  IrOperand fragments[4];
   for (int i = 1; i < 4; i++)
-    lower_lvalue(l, call->args[i]);
+    fragments[i] = lower_lvalue(l, call->args[i]);
   IrOperand d = lower_lvalue(l, call->args[0]);
-  lower_event(l, IR_EV_mma_sync, NULL, 0, IR_FLAG(aligned));
+  IrOperand args[2] = {address_pin(l, d), address_pin(l, fragments[3])};
+  args[0].role = IR_ROLE_dst_addr;
+  args[1].role = IR_ROLE_src_addr;
+  IrInsn *event = lower_event(l, IR_EV_mma_sync, args, 2, IR_FLAG(aligned));
+  event->shape.bytes = (uint32_t)cpp_referent(ast_type(l, call->args[3]))->bytes;
   lower_forget(l, d, cpp_referent(ast_type(l, call->args[0])));
   *result = ir_unknown();
   return true;

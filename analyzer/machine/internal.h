@@ -374,6 +374,10 @@ void protocol_warp_op(Machine *machine, Strand *strand, const IrInsn *insn);
 /* Whether a violation of an earlier run turned out to be the consequence of another. */
 bool protocol_withdrawn(const MachineSession *session, const IrViolation *violation);
 /* An external function (printf, malloc) is called; insn->text names it. */
+/* A computation that may be an mma.sync, or the event, before it is executed. */
+void protocol_multiply(Machine *machine, Strand *strand, const IrInsn *insn);
+/* A move of the cache policy that the next access uses. */
+void protocol_policy(Machine *machine, Strand *strand, const IrInsn *insn);
 void protocol_extern_call(Machine *machine, Strand *strand, const IrInsn *insn);
 
 #endif

@@ -114,11 +114,24 @@ static bool lower_atomic(PtxLowering *lowering, const PtxInsn *insn, IrType type
   return true;
 }
 
+/* The policy of an access is looked at before it: a move of its own, so that the access keeps the
+ * form that it has without one. */
+static void lower_policy(PtxLowering *lowering, const PtxInsn *insn) {
+  const PtxOperand *last = insn->noperands ? &insn->operands[insn->noperands - 1] : NULL;
+  if (!ptx_has(insn, "L2::cache_hint") || !last || last->kind != PTX_REG) return;
+  IrOperand args[2] = {ir_use(ir_reg(lowering->b, IR_TYPE_U(8), NULL)), ptx_read(lowering, last)};
+  args[1].role = IR_ROLE_policy;
+  IrInsn *emitted = ir_emit(lowering->b, IR_mov, IR_TYPE_U(8), args, 2);
+  emitted->flags = IR_FLAG(cache_hint);
+  ptx_guard(lowering, insn, emitted);
+}
+
 bool ptx_lower_memory(PtxLowering *lowering, const PtxInsn *insn) {
   const char *opcode = insn->opcode;
   IrType type = IR_TYPE_U(4);
   bool typed = ptx_last_type(insn, &type);
   if (!typed || ptx_has(insn, "async")) return false;
+  lower_policy(lowering, insn);
   if (strcmp(opcode, "ld") == 0 || strcmp(opcode, "ldu") == 0)
     return lower_load(lowering, insn, type);
   if (strcmp(opcode, "st") == 0) return lower_store(lowering, insn, type);

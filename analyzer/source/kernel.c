@@ -83,12 +83,15 @@ static bool in_loop(const IrKernel *kernel, uint32_t where) {
   return false;
 }
 
-/* The first mma.sync of the kernel: an ordinary computation to the IR, so found in the asm. */
-static const IrAsm *mma_sync(const IrKernel *kernel) {
+/* Where the first mma.sync of the kernel stands: as an asm statement an ordinary computation to the
+ * IR, as a call of wmma an event. 0: it has none. */
+static uint32_t mma_sync(const IrKernel *kernel) {
   for (int i = 0; i < kernel->asms.count; i++)
     for (int j = 0; j < kernel->asms.items[i].ninsns; j++)
-      if (strcmp(kernel->asms.items[i].insns[j].opcode, "mma") == 0) return &kernel->asms.items[i];
-  return NULL;
+      if (strcmp(kernel->asms.items[i].insns[j].opcode, "mma") == 0)
+        return kernel->asms.items[i].where;
+  const IrInsn *event = source_find_event(kernel, IR_EV_mma_sync);
+  return event ? event->where : 0;
 }
 
 static void check_mma_sync(SourceCheck *check, const IrKernel *kernel) {
@@ -97,12 +100,12 @@ static void check_mma_sync(SourceCheck *check, const IrKernel *kernel) {
   if ((!arch->has_wgmma && !arch->has_tcgen05) || source_find_event(kernel, IR_EV_wgmma_mma) ||
       source_find_event(kernel, IR_EV_tcgen05_mma) || kernel->max_threads < SMALL_BLOCK)
     return;
-  const IrAsm *mma = mma_sync(kernel);
-  if (!mma || !in_loop(kernel, mma->where)) return;
+  uint32_t mma = mma_sync(kernel);
+  if (!mma || !in_loop(kernel, mma)) return;
   IrViolation *v = source_once(check, "perf-mma-sync-on-wgmma-target", kernel, kernel->where,
                                "%s multiplies with mma.sync only; %s has %s", kernel->name,
                                arch->name, arch->has_wgmma ? "wgmma" : "tcgen05.mma");
-  if (v) ir_violation_related(check->violations, v, mma->where, "mma.sync stands here");
+  if (v) ir_violation_related(check->violations, v, mma, "mma.sync stands here");
 }
 
 void source_check_kernel(SourceCheck *check, const IrKernel *kernel) {

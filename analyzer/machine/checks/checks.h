@@ -13,6 +13,10 @@ void vector_access(Machine *machine, Strand *strand, const IrInsn *insn,
 /* The policy operand of a copy (PTX ISA 9.7.9.2): made by createpolicy, or one of its encodings. */
 void vector_policy(Machine *machine, Strand *strand, const IrInsn *insn);
 
+/* The accumulators of an mma.sync or wmma multiplication, before it is executed; other instructions
+ * are let pass. */
+void accumulator_check(Machine *machine, Strand *strand, const IrInsn *insn);
+
 /* Advice about memory traffic, from one run with one schedule. */
 void pattern_access(Machine *machine, Strand *strand, const IrInsn *insn,
                     const MachineAccess *access);

@@ -180,6 +180,11 @@ static void find_reg(int32_t reg, void *user) {
 
 /* The register that the instruction adds to; -1: it adds to none of those it writes. */
 static int32_t accumulator_of(const IrInsn *insn) {
+  if (insn->op == IR_event) { /* wmma: a fragment at a constant address of local memory */
+    const IrOperand *d = ir_arg(insn, IR_ROLE_dst_addr), *c = ir_arg(insn, IR_ROLE_src_addr);
+    bool same = d && c && d->kind == IR_OPD_IMM && c->kind == IR_OPD_IMM && d->value == c->value;
+    return same ? (int32_t)d->value : -1;
+  }
   int dsts = slice_destinations(insn);
   Chain chain = {-1, false};
   for (int i = 0; i < insn->nargs; i++)
@@ -190,6 +195,18 @@ static int32_t accumulator_of(const IrInsn *insn) {
   return chain.found ? chain.wanted : -1;
 }
 
+/* What a loop adds to the register in each round; 0: not said by a constant. */
+static int64_t step_of(const IrKernel *kernel, int32_t head, int32_t latch, const IrOperand *reg) {
+  for (int32_t i = head; i <= latch; i++) {
+    const IrInsn *insn = &kernel->insns.items[i];
+    if (insn->op == IR_add && insn->nargs == 3 && insn->args[0].id == reg->id &&
+        insn->args[1].kind == IR_OPD_REG && insn->args[1].id == reg->id &&
+        insn->args[2].kind == IR_OPD_IMM)
+      return insn->args[2].value;
+  }
+  return 0;
+}
+
 /* A loop that ends after one or two rounds, by a constant. */
 static bool is_short(const IrKernel *kernel, int32_t at) {
   for (int32_t i = at; i < kernel->insns.count; i++) {
@@ -197,9 +214,11 @@ static bool is_short(const IrKernel *kernel, int32_t at) {
     if (latch->op != IR_branch || latch->target > at) continue;
     for (int32_t j = latch->target; j <= i; j++) {
       const IrInsn *insn = &kernel->insns.items[j];
-      if (insn->op == IR_setp && insn->args[insn->nargs - 1].kind == IR_OPD_IMM &&
-          insn->args[insn->nargs - 1].value <= 2)
-        return true;
+      const IrOperand *end = &insn->args[insn->nargs - 1];
+      if (insn->op != IR_setp || end->kind != IR_OPD_IMM) continue;
+      int64_t step =
+          insn->args[1].kind == IR_OPD_REG ? step_of(kernel, latch->target, i, &insn->args[1]) : 0;
+      if (end->value <= 2 * (step > 1 ? step : 1)) return true;
     }
     return false;
   }

@@ -161,8 +161,8 @@ void vector_policy(Machine *machine, Strand *strand, const IrInsn *insn) {
   if (slice.loads || slice.parameter || slice.opaque) return; /* the host may have made it */
   IrViolation *v =
       machine_violation(machine, MACHINE_CHECK_ALWAYS, insn, "cache-policy-operand",
-                        "the cache policy of this copy is 0x%llx, which createpolicy never makes",
-                        (unsigned long long)bits);
+                        "the cache policy of this %s is 0x%llx, which createpolicy never makes",
+                        insn->op == IR_event ? "copy" : "access", (unsigned long long)bits);
   /* All ones stop the kernel on an H200; what small numbers mean is not said anywhere. */
   if (v && bits != UINT64_MAX) v->confidence = IR_INFERRED;
 }

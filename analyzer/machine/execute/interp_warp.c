@@ -230,6 +230,7 @@ MachineStep core_warp_op(Machine *machine, Strand *strand, const IrInsn *insn) {
     return MACHINE_NEXT;
   case IR_EV_mma_sync:
     if (!machine_converge(machine, strand, MACHINE_ALL_LANES)) return MACHINE_BLOCKED;
+    protocol_multiply(machine, strand, insn);
     opaque(machine, strand, insn);
     return MACHINE_NEXT;
   case IR_EV_extern_call:

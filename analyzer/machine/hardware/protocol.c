@@ -212,6 +212,14 @@ void protocol_extern_call(Machine *machine, Strand *strand, const IrInsn *insn) 
   (void)insn;
 }
 
+void protocol_policy(Machine *machine, Strand *strand, const IrInsn *insn) {
+  vector_policy(machine, strand, insn);
+}
+
+void protocol_multiply(Machine *machine, Strand *strand, const IrInsn *insn) {
+  accumulator_check(machine, strand, insn);
+}
+
 /* ---- events ---- */
 
 typedef MachineStep (*EventHandler)(Machine *machine, Strand *strand, const IrInsn *insn);

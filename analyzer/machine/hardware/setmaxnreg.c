@@ -74,6 +74,21 @@ void setmaxnreg_finish(Machine *machine) {
   }
 }
 
+/* An increase asks for more than the warp has, a decrease for less (PTX ISA 9.7.19.5). Bounds that
+ * leave every thread all the registers there are don't say how many it begins with. */
+static void check_direction(Machine *machine, Strand *strand, const IrInsn *insn, int64_t count,
+                            int64_t now) {
+  bool inc = insn->flags & IR_FLAG(inc);
+  if (now <= 0 || now >= machine->arch->max_registers_per_thread ||
+      (inc ? count >= now : count <= now))
+    return;
+  machine_violation(
+      machine, MACHINE_CHECK_ALWAYS, insn, "register-setmaxnreg-below-entry",
+      warp_state(strand->warp)->registers ? "setmaxnreg.%s to %lld registers, %s has %lld by then"
+                                          : "setmaxnreg.%s to %lld registers, %s starts with %lld",
+      inc ? "inc" : "dec", (long long)count, machine_who(machine, strand), (long long)now);
+}
+
 MachineStep event_setmaxnreg(Machine *machine, Strand *strand, const IrInsn *insn) {
   if (!machine_converge(machine, strand, MACHINE_ALL_LANES)) return MACHINE_BLOCKED;
   Protocol *p = protocol_of(machine);
@@ -86,6 +101,8 @@ MachineStep event_setmaxnreg(Machine *machine, Strand *strand, const IrInsn *ins
   if (!strand->resume) {
     ws->setmaxnreg_value = count;
     check_uniform(machine, strand, insn);
+    check_direction(machine, strand, insn, count,
+                    ws->registers ? ws->registers : cta->entry_registers);
   }
   if (count > p->registers_max) p->registers_max = (int)count;
   if (cta->pool < 0) {
