@@ -7,6 +7,8 @@
 
 #include "support/error.h"
 
+#define ARCH_CARDS 4
+
 typedef struct Arch {
   const char *name; /* "sm_90a", "sm_100", "sm_100f" */
   const char *gpu;  /* "Hopper" */
@@ -20,6 +22,7 @@ typedef struct Arch {
   int smem_per_sm, smem_reserved_per_block, smem_granularity;
   int tmem_columns;                      /* 512 where there is tensor memory, else 0 */
   int max_cluster_portable, max_cluster; /* 1 where there are no clusters */
+  int multiprocessors[ARCH_CARDS]; /* of the known cards, 0 behind the last; not known: all 0 */
   bool has_wgmma, has_tcgen05, has_tma, has_cluster, has_clc, has_setmaxnreg, has_pdl;
 } Arch;
 

@@ -48,8 +48,8 @@ static const struct {
     FEATURE("pdl", has_pdl),
 };
 
-static const char *const file_keys[] = {"architecture", "name",    "former-names",
-                                        "limits",       "targets", NULL};
+static const char *const file_keys[] = {"architecture", "name", "former-names", "limits", "targets",
+                                        "cards",        NULL};
 static const char *const target_keys[] = {"static-shared-memory", "features", NULL};
 static const char *const value_keys[] = {"value", "evidence", NULL};
 
@@ -93,6 +93,17 @@ static bool read_limits(const Reader *r, const KcYaml *root, Arch *arch) {
     int *value = (int *)((char *)arch + limit_keys[i].offset);
     if (!read_limit(r, limits, known[i], value)) return false;
   }
+  return true;
+}
+
+/* The cards of an architecture by their number of multiprocessors. */
+static bool read_cards(const Reader *r, const KcYaml *root, Arch *arch) {
+  const KcYaml *cards = kc_yaml_get(root, "cards");
+  if (!cards) return true;
+  if (cards->kind != KC_YAML_MAP || cards->count > ARCH_CARDS)
+    return fail_at(r, cards, "`%s` is a map of a few cards", "cards");
+  for (int i = 0; i < cards->count; i++)
+    if (!read_limit(r, cards, cards->keys[i]->text, &arch->multiprocessors[i])) return false;
   return true;
 }
 
@@ -145,7 +156,8 @@ static bool read_file(const Reader *r, const KcYaml *root, ArchTable *table) {
   const KcYaml *name = required(r, root, "name", KC_YAML_SCALAR);
   const KcYaml *targets = required(r, root, "targets", KC_YAML_MAP);
   if (!name || !targets || !kc_yaml_check_keys(r->path, root, file_keys, r->error) ||
-      !required_int(r, root, "architecture", &limits.number) || !read_limits(r, root, &limits))
+      !required_int(r, root, "architecture", &limits.number) || !read_limits(r, root, &limits) ||
+      !read_cards(r, root, &limits))
     return false;
   limits.gpu = g_intern_string(name->text);
   for (int i = 0; i < targets->count; i++) {

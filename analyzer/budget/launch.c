@@ -166,9 +166,12 @@ static void check_clc_grid(const Budget *b, const BudgetLaunch *launch) {
   v->confidence = IR_INFERRED;
 }
 
-/* Slots of an SM that blocks of this size can't use. */
+/* Slots of an SM that blocks of this size can't use. `launch` may be NULL: the size that the kernel
+ * requires. */
 static void check_strands(const Budget *b, const BudgetLaunch *launch, const BudgetKernel *out) {
-  int64_t threads = (budget_volume(launch->block) + 31) / 32 * 32,
+  const int *required = b->kernel->reqntid;
+  int64_t own[3] = {required[0], MAX(required[1], 1), MAX(required[2], 1)};
+  int64_t threads = (budget_volume(launch ? launch->block : own) + 31) / 32 * 32,
           all = b->arch->max_threads_per_sm;
   if (threads <= 0 || threads > b->arch->max_threads_per_block) return;
   bool alone = out->row.smem_total > b->arch->smem_per_sm / 2 || b->setmaxnregs > 0 ||
@@ -176,7 +179,8 @@ static void check_strands(const Budget *b, const BudgetLaunch *launch, const Bud
                budget_cluster(b, launch) > 1 || b->kernel->min_blocks == 1;
   int64_t used = all / threads * threads;
   if (alone || used * 4 > all * 3) return;
-  ir_violation(b->violations, "perf-block-size-strands-sm", b->kernel, launch->where,
+  ir_violation(b->violations, "perf-block-size-strands-sm", b->kernel,
+               launch ? launch->where : b->kernel->where,
                "blocks of %" G_GINT64_FORMAT " threads fill %" G_GINT64_FORMAT
                " of the %" G_GINT64_FORMAT " thread slots of an SM of %s",
                threads, used, all, b->arch->name);
@@ -187,6 +191,7 @@ void budget_launches(const Budget *b, const BudgetKernel *out) {
   if (b->launches.count == 0) {
     check_cluster_size(b, NULL);
     check_pair(b, NULL);
+    check_strands(b, NULL, out);
   }
   for (int i = 0; i < b->launches.count; i++) {
     const BudgetLaunch *launch = &b->launches.items[i];

@@ -77,7 +77,7 @@ static bool immediate_count(const IrInsn *insn, int64_t *count) {
 static void check_below_entry(const Budget *b) {
   const IrKernel *kernel = b->kernel;
   int64_t lowest = INT64_MAX, highest = 0, count = 0;
-  if (b->entry_registers <= 0) return;
+  if (b->entry_registers <= 0 || budget_reported(b, "register-setmaxnreg-below-entry")) return;
   for (int i = 0; i < kernel->insns.count; i++) {
     const IrInsn *insn = &kernel->insns.items[i];
     if (insn->op != IR_event || insn->event != IR_EV_setmaxnreg) continue;
@@ -114,6 +114,21 @@ static bool counts_hold(const Budget *b, const MachineResult *machine) {
   return true;
 }
 
+/* The one that asks for most: it is what the pool can't give. */
+static const IrInsn *largest_setmaxnreg(const Budget *b) {
+  const IrInsn *largest = first_setmaxnreg(b);
+  int64_t most = 0, count = 0;
+  for (int i = 0; i < b->kernel->insns.count; i++) {
+    const IrInsn *insn = &b->kernel->insns.items[i];
+    if (insn->op != IR_event || insn->event != IR_EV_setmaxnreg || !immediate_count(insn, &count) ||
+        !(insn->flags & IR_FLAG(inc)) || count <= most)
+      continue;
+    most = count;
+    largest = insn;
+  }
+  return largest;
+}
+
 /* The counts of the warpgroups, and the pool that the CTA has from its launch. */
 static void check_pool(const Budget *b, BudgetKernel *out) {
   const MachineResult *machine = b->machine;
@@ -130,7 +145,7 @@ static void check_pool(const Budget *b, BudgetKernel *out) {
   }
   out->setmaxnreg = kc_printf(arena, "%s of %" G_GINT64_FORMAT, text->str, pool);
   if (sum <= pool || budget_reported(b, "register-setmaxnreg-pool-overflow")) return;
-  const IrInsn *insn = first_setmaxnreg(b);
+  const IrInsn *insn = largest_setmaxnreg(b);
   IrViolation *v = ir_violation(b->violations, "register-setmaxnreg-pool-overflow", b->kernel,
                                 insn ? insn->where : b->kernel->where,
                                 "setmaxnreg asks for %s = %" G_GINT64_FORMAT
