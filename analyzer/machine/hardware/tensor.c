@@ -134,10 +134,9 @@ void tensor_phase(Machine *machine, Mbar *bar) {
     same = same && copies[i].insn == copies[0].insn;
     gaps += inferred_of(machine->session, copies[i].insn, true)->gap;
   }
-  /* A copy that has only ever been to one place may fill the whole of `tile[rows][columns]`. */
-  bool whole = gaps == 0 && announced == rooms.whole;
-  if (rooms.covered && announced > rooms.sum && !whole)
-    announced_too_much(machine, bar, announced, rooms.sum);
+  /* A copy that has only ever been to one place may fill several rows of `tile[rows][columns]`. */
+  int64_t most = gaps == 0 ? rooms.whole : rooms.sum;
+  if (rooms.covered && announced > most) announced_too_much(machine, bar, announced, most);
   for (int i = 0; i < n; i++) {
     if (rooms.known && rooms.sum == announced)
       learn(machine, copies[i].insn, room[i]);
@@ -225,8 +224,9 @@ static bool fills_alone(const Machine *machine, const MbarCopy *copy, uint64_t s
   return true;
 }
 
-/* One copy a phase, alone in an array element that is twice or four times what is announced: the
- * bytes of part of the copy. The box is not known, so that this is inferred. */
+/* One copy a phase, alone in an array element (or in an array whose elements are the rows of one
+ * tile) that is twice or four times what is announced: the bytes of part of the copy. The box is
+ * not known, so that this is inferred. */
 static void check_part_announced(Machine *machine, Mbar *bar) {
   if (bar->last_landed.count != 1 || bar->last_announced <= 0 || !bar->last_expect) return;
   const MbarCopy *copy = &bar->last_landed.items[0];
@@ -234,8 +234,9 @@ static void check_part_announced(Machine *machine, Mbar *bar) {
   const IrField *field = machine_shared_field(machine, copy->offset, &start);
   if (!field || (copy->offset - start) % field->elem_bytes != 0) return;
   int64_t bytes = (int64_t)field->elem_bytes, announced = bar->last_announced;
+  if (announced > bytes) bytes = (int64_t)(start + field->elem_bytes * field->count - copy->offset);
   if (announced * 2 != bytes && announced * 4 != bytes) return;
-  if (!fills_alone(machine, copy, copy->offset, copy->offset + field->elem_bytes)) return;
+  if (!fills_alone(machine, copy, copy->offset, copy->offset + (uint64_t)bytes)) return;
   IrViolation *v = machine_violation(
       machine, MACHINE_CHECK_PHASE, bar->last_expect, "mbarrier-expect-tx-mismatch",
       "%lld bytes are announced on %s, but the array that its copy fills takes %lld: the phase "
