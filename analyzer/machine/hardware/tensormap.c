@@ -1,5 +1,7 @@
 /* Tensor maps that the kernel edits: tensormap.replace, tensormap.cp_fenceproxy and the tensormap
  * proxy fences (PTX ISA 9.7.13.16, 9.7.13.4). */
+#include <string.h>
+
 #include "machine/hardware/pdl.h"
 #include "machine/hardware/protocol.h"
 #include "machine/inputs/sample.h"
@@ -66,14 +68,23 @@ static void drafted(Machine *machine, const Strand *strand, const IrInsn *insn, 
             ((MapDraft){address, strand->warp->cta->rank, insn, false}));
 }
 
+static const char no_fence[] = "tma-tensormap-update-no-fence";
+
+/* A copy by ordinary stores has been told of where the map is used. */
+static bool told_at_the_copy(const Machine *machine) {
+  for (int i = 0; i < machine->violations->list.count; i++)
+    if (strcmp(machine->violations->list.items[i]->kind, no_fence) == 0) return true;
+  return false;
+}
+
 /* What was edited in shared memory and never left it. A fence that releases a map says that threads
  * copied one themselves. */
 void tensormap_finish(Machine *machine) {
   Protocol *p = protocol_of(machine);
+  if (told_at_the_copy(machine)) return;
   for (int i = 0; i < p->map_drafts.count && !p->has_tensormap_release; i++)
     if (!p->map_drafts.items[i].published)
-      machine_violation(machine, MACHINE_CHECK_RACE, p->map_drafts.items[i].insn,
-                        "tma-tensormap-update-no-fence",
+      machine_violation(machine, MACHINE_CHECK_RACE, p->map_drafts.items[i].insn, no_fence,
                         "the tensor map is edited in shared memory and nothing publishes the edit: "
                         "no tensormap.cp_fenceproxy of it follows");
 }
