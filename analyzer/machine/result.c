@@ -240,23 +240,35 @@ bool core_is_published(const MachineSession *session, const CoreFinding *f) {
 }
 
 #define CONVENTION 4 /* places in one kernel */
-#define CONVENTION_WAITS 2
 
 /* Something that the ISA asks for and that much code which runs goes without: one place is a slip,
  * many are the way the kernel is written. */
 static bool is_convention(const MachineSession *session, const CoreFinding *f) {
-  static const char *const kinds[] = {"tcgen05-thread-sync-fence", "tcgen05-wait-ld-st-missing"};
   const CoreSession *core = session->core;
   int places = 0;
-  bool listed = false;
-  for (size_t i = 0; i < G_N_ELEMENTS(kinds); i++)
-    listed = listed || strcmp(kinds[i], f->kind) == 0;
-  if (!listed || f->violation->confidence != IR_INFERRED) return false;
+  if (strcmp(f->kind, "tcgen05-thread-sync-fence") != 0 || f->violation->confidence != IR_INFERRED)
+    return false;
   for (int i = 0; i < core->findings.count; i++) {
     const CoreFinding *other = &core->findings.items[i];
     places += strcmp(other->kind, f->kind) == 0 && other->violation->confidence >= IR_INFERRED;
   }
-  return places >= (strcmp(f->kind, kinds[1]) == 0 ? CONVENTION_WAITS : CONVENTION);
+  return places >= CONVENTION;
+}
+
+#define MORE_PLACES 3 /* that are shown besides the first */
+
+/* An advice is given once a kernel, however many places it is true of. */
+static bool repeats(IrViolations *violations, int from, const IrViolation *v) {
+  for (int i = from; i < violations->list.count; i++) {
+    IrViolation *first = violations->list.items[i];
+    if (v->confidence != IR_FALLBACK || first->confidence != IR_FALLBACK ||
+        strcmp(first->kind, v->kind) != 0)
+      continue;
+    if (first->related.count < MORE_PLACES)
+      ir_violation_related(violations, first, v->where, "here as well");
+    return true;
+  }
+  return false;
 }
 
 void core_publish(MachineSession *session, IrViolations *violations) {
@@ -272,7 +284,8 @@ void core_publish(MachineSession *session, IrViolations *violations) {
       f->violation->confidence = IR_INFERRED;
       f->violation->assumed = f->assumed;
     }
-    KC_PUSH(violations->arena, violations->list, f->violation);
+    if (!repeats(violations, before, f->violation))
+      KC_PUSH(violations->arena, violations->list, f->violation);
   }
   if (!core->halted || violations->list.count > before) return;
   session->result->complete = false;

@@ -397,7 +397,7 @@ static void bulk_into_shared(Machine *machine, Strand *strand, const IrInsn *ins
       if (known) check_size(machine, insn, (int64_t)(uint32_t)size);
       if (o->src_space != IR_SPACE_SHARED && value_lane(o->src, (int)lane, &src)) {
         check_global_address(machine, insn, src, IR_ROLE_src_addr);
-        pdl_async_read(machine, strand, insn, src);
+        pdl_async_read(machine, strand, insn, pdl_buffer(src));
       }
       load_lane(machine, strand, insn, o, (int)lane, &dst, targets,
                 known ? (int64_t)(uint32_t)size : -1);

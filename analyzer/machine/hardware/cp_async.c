@@ -82,6 +82,7 @@ MachineStep event_cp_async(Machine *machine, Strand *strand, const IrInsn *insn)
                           (long long)size, (unsigned long long)(from % (uint64_t)size),
                           (long long)size);
       bool known = value_lane(src, (int)lane, &from);
+      pdl_async_read(machine, strand, insn, pdl_buffer(from));
       fragment_copied(machine, insn, to.rank, to.offset, (uint32_t)size, known, from);
       race_touch(p->races, strand, access, (int)lane, to.rank, to.offset, (uint32_t)size);
       machine_shared_forget(machine, to.rank, to.offset, (uint64_t)size);
@@ -89,7 +90,6 @@ MachineStep event_cp_async(Machine *machine, Strand *strand, const IrInsn *insn)
   }
   FOR_LANES(lane, strand->active) ws->cp_async.op[lane] = insn;
   ws->cp_async.open_ops |= strand->active;
-  pdl_async_read(machine, strand, insn, 0);
   return MACHINE_NEXT;
 }
 

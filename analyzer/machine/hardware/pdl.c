@@ -45,18 +45,27 @@ static bool overlaps(const Machine *machine) {
   return !any;
 }
 
-static void early_read(Machine *machine, Strand *strand, const IrInsn *insn) {
+static bool read_late(const Protocol *p, uint64_t buffer) {
+  for (int i = 0; i < p->late_buffers.count; i++)
+    if (p->late_buffers.items[i] == buffer) return true;
+  return false;
+}
+
+static void note_read(Machine *machine, Strand *strand, const IrInsn *insn, uint64_t buffer) {
   Protocol *p = protocol_of(machine);
   if (!p->first_global_read) p->first_global_read = insn;
   WarpState *ws = warp_state(strand->warp);
-  if (!p->has_grid_wait ||
-      lanes_know(&p->clocks, &ws->lanes, strand->active, grid_agent(machine), 1, 1))
+  if (!p->has_grid_wait) return;
+  if (lanes_know(&p->clocks, &ws->lanes, strand->active, grid_agent(machine), 1, 1)) {
+    if (!read_late(p, buffer)) KC_PUSH(machine->arena, p->late_buffers, buffer);
     return;
+  }
   for (int i = 0; i < p->early_reads.count; i++)
     if (p->early_reads.items[i].insn == insn &&
         p->early_reads.items[i].warp == (uint32_t)strand->warp->index)
       return;
-  KC_PUSH(machine->arena, p->early_reads, ((EarlyRead){insn, (uint32_t)strand->warp->index, NULL}));
+  EarlyRead early = {.insn = insn, .warp = (uint32_t)strand->warp->index, .buffer = buffer};
+  KC_PUSH(machine->arena, p->early_reads, early);
 }
 
 /* Words that one thread stores to and others update atomically: work counters. */
@@ -140,12 +149,11 @@ void pdl_access(Machine *machine, Strand *strand, const IrInsn *insn, const Mach
   if (access->kind != MACHINE_READ || insn->space == IR_SPACE_CONST || !access->lanes) return;
   uint64_t at = value_raw(access->address, first_lane(access->lanes));
   if (at < IR_POINTER_BASE || at >= IR_GLOBAL_BASE) return;
-  early_read(machine, strand, insn);
+  note_read(machine, strand, insn, pdl_buffer(at));
 }
 
-void pdl_async_read(Machine *machine, Strand *strand, const IrInsn *insn, uint64_t address) {
-  (void)address;
-  early_read(machine, strand, insn);
+void pdl_async_read(Machine *machine, Strand *strand, const IrInsn *insn, uint64_t buffer) {
+  note_read(machine, strand, insn, buffer);
 }
 
 /* The launch that lets this kernel overlap its predecessor, or NULL. */
@@ -172,29 +180,50 @@ static void check_no_wait(Machine *machine) {
   if (v) ir_violation_related(machine->violations, v, launch->where, "launched here");
 }
 
+/* How sure it is that the preceding grid writes what is read. That a launch lets the two overlap
+ * and that threads which have waited read the same buffer says it; of a buffer that only others
+ * read (weights, a bias) the author may well have thought. */
+static IrConfidence early_confidence(const Protocol *p, const EarlyRead *r, bool launched) {
+  bool same = read_late(p, r->buffer);
+  if (!launched || (!same && p->late_buffers.count > 0)) return IR_FALLBACK;
+  return same && !r->waited ? IR_PROVED_FORCED : IR_INFERRED;
+}
+
+static void report_early(Machine *machine, const EarlyRead *r, IrConfidence confidence) {
+  const Warp *warp = machine->warps[r->warp];
+  IrViolation *v = machine_violation(
+      machine, MACHINE_CHECK_RACE, r->insn, "pdl-read-before-wait",
+      r->waited ? "warp %d reads global memory before its griddepcontrol.wait: the preceding "
+                  "grid may still be writing it"
+                : "warp %d reads global memory and neither it nor anything ordered before it "
+                  "executes griddepcontrol.wait",
+      warp->id);
+  if (!v) return;
+  v->confidence = confidence;
+  if (confidence != IR_PROVED_FORCED) v->assumed = "that the preceding grid writes what is read";
+  if (r->waited)
+    ir_violation_related(machine->violations, v, r->waited->where, "it waits only here");
+}
+
+/* Of what is advice one read of each buffer is enough. */
+static bool said_before(const Protocol *p, int at) {
+  const EarlyRead *r = &p->early_reads.items[at];
+  for (int i = 0; i < at; i++)
+    if (p->early_reads.items[i].buffer == r->buffer &&
+        !p->early_reads.items[i].waited == !r->waited)
+      return true;
+  return false;
+}
+
 void pdl_finish(Machine *machine) {
   Protocol *p = protocol_of(machine);
   check_words(machine);
   check_no_wait(machine);
   if (!p->early_reads.count || !overlaps(machine)) return;
+  bool launched = overlapping_launch(machine) != NULL;
   for (int i = 0; i < p->early_reads.count; i++) {
     const EarlyRead *r = &p->early_reads.items[i];
-    const Warp *warp = machine->warps[r->warp];
-    IrViolation *v = machine_violation(
-        machine, MACHINE_CHECK_RACE, r->insn, "pdl-read-before-wait",
-        r->waited ? "warp %d reads global memory before its griddepcontrol.wait: the preceding "
-                    "grid may still be writing it"
-                  : "warp %d reads global memory and neither it nor anything ordered before it "
-                    "executes griddepcontrol.wait",
-        warp->id);
-    if (!v) continue;
-    /* What is read before the thread's own wait may be data that no preceding grid writes, and
-     * without a launch in sight none may. */
-    if (r->waited || !overlapping_launch(machine)) {
-      v->confidence = r->waited && !overlapping_launch(machine) ? IR_FALLBACK : IR_INFERRED;
-      v->assumed = "that the preceding grid writes what is read";
-    }
-    if (r->waited)
-      ir_violation_related(machine->violations, v, r->waited->where, "it waits only here");
+    IrConfidence confidence = early_confidence(p, r, launched);
+    if (confidence != IR_FALLBACK || !said_before(p, i)) report_early(machine, r, confidence);
   }
 }

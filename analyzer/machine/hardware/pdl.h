@@ -6,8 +6,15 @@
 
 /* A generic access to global memory. */
 void pdl_access(Machine *machine, Strand *strand, const IrInsn *insn, const MachineAccess *access);
-/* A copy from global memory; address 0: through a tensor map. */
-void pdl_async_read(Machine *machine, Strand *strand, const IrInsn *insn, uint64_t address);
+/* A copy from global memory; `buffer` as pdl_buffer or pdl_map tells it. */
+void pdl_async_read(Machine *machine, Strand *strand, const IrInsn *insn, uint64_t buffer);
+/* What a global address, or a tensor map by its id, is told apart from others by. */
+static inline uint64_t pdl_buffer(uint64_t address) {
+  return address / IR_POINTER_STRIDE;
+}
+static inline uint64_t pdl_map(uint64_t map_id) {
+  return map_id | UINT64_C(1) << 63;
+}
 /* At the end of a run. */
 void pdl_finish(Machine *machine);
 

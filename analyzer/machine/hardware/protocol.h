@@ -344,6 +344,7 @@ typedef struct EarlyRead { /* of global memory, before the preceding grid is kno
   const IrInsn *insn;
   uint32_t warp;
   const IrInsn *waited; /* the warp's own wait, later */
+  uint64_t buffer;      /* which pointer or tensor map */
 } EarlyRead;
 
 typedef struct OperandRead { /* shared bytes that matrix operands starting at `start` reach over */
@@ -400,6 +401,7 @@ typedef struct Protocol {
   KC_VEC(OperandRead) operands;
   uint32_t grid_agent; /* time 1: the preceding grid is complete; 0: no agent yet */
   KC_VEC(EarlyRead) early_reads;
+  KC_VEC(uint64_t) late_buffers; /* read by threads that know the preceding grid to be complete */
   /* counts for the checks at the end */
   uint64_t cta_groups_used; /* bits 1, 2 */
   KC_VEC(PairIssue) pair_issues;

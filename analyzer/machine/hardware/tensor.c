@@ -394,7 +394,7 @@ MachineStep event_bulk_tensor_load(Machine *machine, Strand *strand, const IrIns
   uint64_t map_id;
   const MachineTensorMap *map = map_operand(machine, strand, insn, &map_id);
   machine_read_role(machine, strand, insn, IR_ROLE_dst_addr, &address);
-  pdl_async_read(machine, strand, insn, 0);
+  pdl_async_read(machine, strand, insn, pdl_map(map_id));
   tiles_copy(machine, strand, insn, map, false);
   uint32_t left = strand->active;
   SharedPlace dst;

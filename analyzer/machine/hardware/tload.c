@@ -50,12 +50,22 @@ static bool copies(const IrInsn *insn) {
          insn->op == IR_unpack || (insn->op == IR_store && insn->space == IR_SPACE_LOCAL);
 }
 
+/* Whether registers are left that the load is still to bring. */
+static bool awaited(const TloadState *state, const Access *load) {
+  for (int i = 0; i < state->regs.count; i++)
+    if (state->load[state->regs.items[i]] == load) return true;
+  return false;
+}
+
 bool tload_touch(Machine *machine, Strand *strand, const IrInsn *insn, int32_t reg, bool write) {
   TloadState *state = warp_state(strand->warp)->tload;
   if (!state || reg >= state->nregs || !state->load[reg]) return false;
   Access *load = state->load[reg];
   if (write) {
     if (load->insn != insn) state->load[reg] = NULL;
+    /* Masked elements: what nobody reads may come at any time. */
+    if (!load->consumed && insn->event != IR_EV_tcgen05_ld && !awaited(state, load))
+      load->consumed = warp_state(strand->warp)->lanes.now + 1;
   } else if (!copies(insn)) {
     if (!load->consumed) load->consumed = warp_state(strand->warp)->lanes.now + 1;
     state->load[reg] = NULL;

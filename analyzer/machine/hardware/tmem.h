@@ -24,11 +24,11 @@ void tload_waited(Strand *strand);
 /* A watched register is read or written: whether a load is still to fill it afterwards. */
 bool tload_touch(Machine *machine, Strand *strand, const IrInsn *insn, int32_t reg, bool write);
 /* What a load brought was computed with before its columns changed hands: without a wait that is
- * safe as long as the compiler keeps the order. `known`: the time of the loading warp that the
- * other side knows. */
+ * safe as long as the compiler keeps the order: advice. `known`: the time of the loading warp that
+ * the other side knows. */
 static inline void tmem_say_consumed(IrViolation *v, const Access *load, uint32_t known) {
   if (!load->consumed || load->consumed - 1 > known) return;
-  v->confidence = IR_INFERRED;
+  v->confidence = IR_FALLBACK;
   v->assumed = "that the compiler may move the use of the loaded registers behind the hand-over";
 }
 /* At the end of a run: columns that were not freed, permits that were not given up. */
