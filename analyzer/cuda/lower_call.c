@@ -310,7 +310,7 @@ static void find_object(Lower *l, Call *call) {
        ast_reference(l, first).kind == CXCursor_ConversionFunction ||
        ast_reference(l, first).kind == CXCursor_Destructor)) {
     call->object = lower_object_of(l, first, owner);
-    call->object_node = ast_part(l, first, 0);
+    call->object_node = lower_named_object(l, first);
   } else if (call->callee->kind == CXCursor_ConversionFunction && first) {
     call->object = lower_lvalue(l, first);
     call->object_node = first;

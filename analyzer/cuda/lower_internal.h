@@ -336,6 +336,8 @@ IrOperand lower_value(Lower *l, AstNode *n);   /* value; of records and arrays t
 void lower_effect(Lower *l, AstNode *n);       /* evaluated for its effects */
 IrOperand lower_decayed(Lower *l, AstNode *n); /* address that a pointer expression holds */
 /* Address of the object of `n`, an access to a member of class `owner` (`x.m`, `p->m`, `m`). */
+/* The object that stands before a member's name, or NULL: `this`. */
+AstNode *lower_named_object(Lower *l, AstNode *n);
 IrOperand lower_object_of(Lower *l, AstNode *n, const CppType *owner);
 /* Whether `n` names a bit-field; gives the address of the record that holds it. */
 bool lower_bit_field(Lower *l, AstNode *n, CppField *field, IrOperand *record);

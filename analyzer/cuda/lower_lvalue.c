@@ -24,6 +24,9 @@ static IrOperand declared(Lower *l, AstNode *n) {
   case CXCursor_UnexposedDecl: { /* structured bindings */
     const Binding *binding = lower_variable(l, d);
     if (binding) return binding_address(l, binding);
+    int64_t constant;
+    if (ast_type(l, n)->kind == CPP_INT && ast_constant(l, n, &constant))
+      return lower_temporary(l, n);
     return lower_havoc(l, false, "the declaration of '%s' was not lowered", unit_name(l->unit, d));
   }
   case CXCursor_EnumConstantDecl: return lower_temporary(l, n);
@@ -41,8 +44,16 @@ static const CppType *owner_of(Lower *l, CXCursor member) {
   return cpp_cursor_type(l, l->clang->getCursorSemanticParent(member));
 }
 
-IrOperand lower_object_of(Lower *l, AstNode *n, const CppType *owner) {
+/* The first child of f<4>(), which names no object, is the template argument. */
+AstNode *lower_named_object(Lower *l, AstNode *n) {
   AstNode *base = ast_part(l, n, 0);
+  if (!base || n->kind != CXCursor_MemberRefExpr) return base;
+  const CppType *type = cpp_referent(ast_type(l, base));
+  return type->kind == CPP_INT || type->kind == CPP_FLOAT ? NULL : base;
+}
+
+IrOperand lower_object_of(Lower *l, AstNode *n, const CppType *owner) {
+  AstNode *base = lower_named_object(l, n);
   IrOperand address;
   const CppType *type = NULL;
   if (!base) {

@@ -41,6 +41,8 @@ static IrOperand name(Lower *l, AstNode *n) {
   case CXCursor_UnexposedDecl: {
     const Binding *binding = lower_variable(l, d);
     if (binding) return load_binding(l, n, binding);
+    /* a specialisation of a variable template */
+    if (type->kind == CPP_INT && ast_constant(l, n, &value)) return lower_constant(value, type->ir);
     return lower_havoc(l, false, "the declaration of '%s' was not lowered", unit_name(l->unit, d));
   }
   default: break;

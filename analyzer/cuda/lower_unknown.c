@@ -280,8 +280,8 @@ IrOperand lower_unresolved_call(Lower *l, AstNode *n) {
                .name = first ? unresolved_name(l, first) : "?",
                .args = n->parts + MIN(n->nparts, 1),
                .nargs = MAX(n->nparts - 1, 0)};
-  if (first && first->kind == CXCursor_MemberRefExpr && ast_part(l, first, 0)) {
-    call.object_node = ast_part(l, first, 0);
+  if (first && first->kind == CXCursor_MemberRefExpr && lower_named_object(l, first)) {
+    call.object_node = lower_named_object(l, first);
     call.object = lower_object_of(l, first, NULL);
     call.has_object = true;
   }

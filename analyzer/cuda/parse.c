@@ -127,6 +127,7 @@ static GPtrArray *build_flags(const CudaParse *parse, const char *path, const Cu
                                        "cuda",
                                        "--cuda-device-only",
                                        "-fsyntax-only",
+                                       "-fgnu-keywords", /* typeof, which nvcc knows as well */
                                        "-w",
                                        "-Wno-c++11-narrowing", /* an error, unlike in nvcc */
                                        "-ferror-limit=0",

@@ -108,6 +108,9 @@ static void reset(Machine *machine, Mbar *bar, int64_t count) {
   bar->last_landed_phase = -1;
   clock_free(&p->clocks, bar->current);
   clock_free(&p->clocks, bar->done);
+  clock_free(&p->clocks, bar->counted);
+  clock_free(&p->clocks, bar->happened);
+  bar->counted = bar->happened = NULL;
   bar->current = clock_new(&p->clocks);
   bar->done = clock_new(&p->clocks);
   for (int i = 0; i < machine->nwarps; i++)
@@ -262,6 +265,7 @@ static void complete(Machine *machine, Mbar *bar, const IrInsn *insn) {
     bar->had_unknown = false;
     bar->arrivals.count = bar->landed.count = 0;
     clock_join(&p->clocks, bar->done, bar->current);
+    clock_join(&p->clocks, bar->happened, bar->counted);
     clock_raise(&p->clocks, bar->done, bar->agent, CLOCK_ALL_LANES,
                 bar->base + (uint32_t)bar->phase);
     clock_free(&p->clocks, bar->current);
@@ -356,6 +360,16 @@ void mbarrier_deliver(Machine *machine, Mbar *bar, int64_t bytes, const Clock *k
 
 /* ---- arrive, expect_tx, complete_tx ---- */
 
+/* A phase that waits for a number of bytes that is not known completes at an unknown time. */
+static void unknown_bytes(Machine *machine, Mbar *bar, const IrInsn *insn, const char *what) {
+  static const MachineCheck checks[] = {MACHINE_CHECK_BYTES, MACHINE_CHECK_PHASE,
+                                        MACHINE_CHECK_RACE, MACHINE_CHECK_FINISH};
+  for (size_t i = 0; i < sizeof checks / sizeof checks[0]; i++)
+    machine_switch_off(machine, checks[i], insn, "the byte count of %s on %s is not known", what,
+                       mbarrier_name(machine, bar, bar->rank));
+  bar->had_unknown = true;
+}
+
 typedef struct Arrive {
   bool expect, drop, no_complete, remote_scope;
   const char *what;
@@ -371,10 +385,11 @@ static void arrive_at(Machine *machine, Strand *strand, const IrInsn *insn, cons
   FOR_LANES(lane, at->lanes) {
     uint64_t n = 1;
     if (given && !value_lane(amount, (int)lane, &n)) {
-      machine_switch_off(machine, form->expect ? MACHINE_CHECK_BYTES : MACHINE_CHECK_PHASE, insn,
-                         "the %s of %s on %s is not known", form->expect ? "byte count" : "count",
-                         form->what, mbarrier_name(machine, bar, at->rank));
-      if (form->expect) bar->had_unknown = true;
+      if (form->expect)
+        unknown_bytes(machine, bar, insn, form->what);
+      else
+        machine_switch_off(machine, MACHINE_CHECK_PHASE, insn, "the count of %s on %s is not known",
+                           form->what, mbarrier_name(machine, bar, at->rank));
       n = form->expect ? 0 : 1;
     }
     state[lane] = (uint64_t)bar->phase;
@@ -442,11 +457,13 @@ static MachineStep bytes_event(Machine *machine, Strand *strand, const IrInsn *i
           bytes += (int64_t)(uint32_t)n;
         continue;
       }
-      machine_switch_off(machine, MACHINE_CHECK_BYTES, insn, "the byte count of %s is not known",
-                         what);
-      bar->had_unknown = true;
+      unknown_bytes(machine, bar, insn, what);
     }
     if (deliver) {
+      if (!bar->counted) bar->counted = clock_new(&protocol_of(machine)->clocks);
+      if (!bar->happened) bar->happened = clock_new(&protocol_of(machine)->clocks);
+      lanes_release(&protocol_of(machine)->clocks, &warp_state(strand->warp)->lanes, at.lanes,
+                    bar->counted);
       mbarrier_deliver(machine, bar, bytes, NULL, NULL, insn);
     } else {
       announce(machine, bar, bytes, strand, at.lanes, insn);

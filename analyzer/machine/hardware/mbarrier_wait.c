@@ -155,6 +155,10 @@ static void observe(Machine *machine, Strand *strand, const Wait *wait, const Wa
   if (bar->handed && (wait->insn->flags & IR_FLAG(scope_cta)))
     finish_narrow_acquire(machine, bar, wait->insn);
   lanes_acquire(&p->clocks, &ws->lanes, part->lanes, bar->done);
+  if (bar->happened) {
+    if (!ws->reached) ws->reached = clock_new(&p->clocks);
+    clock_join(&p->clocks, ws->reached, bar->happened);
+  }
   mbarrier_log(bar, MBAR_LOG_PASS, strand->warp->index, part->lanes, part->value, wait->insn,
                machine->step);
   contract_site(machine, bar, CONTRACT_WAIT, wait->insn, part->value);

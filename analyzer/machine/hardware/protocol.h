@@ -111,6 +111,8 @@ struct Mbar {
   uint32_t base;
   Clock *current; /* what the arrivals of this phase publish */
   Clock *done;    /* what a wait that passes acquires */
+  Clock *counted; /* threads whose complete_tx counted in this phase: it publishes nothing ... */
+  Clock *happened; /* ... but a wait that passes shows that they got there; NULL: none did */
   const IrInsn *init;
   int64_t init_count;
   uint32_t init_warp, init_lanes, init_time;
@@ -242,7 +244,7 @@ typedef struct PairIssue { /* a CTA that issues cta_group::2 MMAs into a column 
 typedef struct WarpState {
   LaneClocks lanes;
   Clock *released;        /* what was fenced at cluster scope: for barrier.cluster.arrive.relaxed */
-  Clock *reached;         /* what the threads met in cluster barriers had done, published or not */
+  Clock *reached;         /* what the threads it met had done, published or not */
   uint64_t barriers;      /* 1 + generation of barrier 0 that it last arrived in */
   uint32_t peers_started; /* CTAs (a bit each) that it knows to have started */
   uint32_t narrow_stores; /* CTAs (a bit each) that it stored to without a cluster-scope release */

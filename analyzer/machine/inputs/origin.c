@@ -13,6 +13,7 @@ typedef struct Search {
   int16_t *pointer; /* by register: index + 1 of the pointer parameter that it points into */
   int16_t *array;   /* by register: index + 1 of the pointer that it was loaded through */
   bool *stepped;    /* by register: a constant is added in place: it counts a loop */
+  bool *rest;       /* by register: what is left of a number after something was taken away */
   bool *decides;    /* by register: a branch or arithmetic goes by it, not only an event */
   bool changed;
 } Search;
@@ -141,7 +142,7 @@ static void follow_compare(Search *s, const IrInsn *insn) {
   for (int side = 0; side < 2; side++) {
     const IrOperand *x = side ? b : a, *y = side ? a : b;
     uint64_t of_x = origin_of(s->out, x), of_y = origin_of(s->out, y);
-    if (y->kind == IR_OPD_IMM && x->kind == IR_OPD_REG && !s->stepped[x->id] &&
+    if (y->kind == IR_OPD_IMM && x->kind == IR_OPD_REG && !s->stepped[x->id] && !s->rest[x->id] &&
         !(of_x & (ORIGIN_TID | ORIGIN_CTAID)) && decides)
       admit(s, x, asks_for(insn->sub, y->value, side));
     if (of_x & ORIGIN_TID && of_y & ORIGIN_PARAMS && !(of_y & ORIGIN_TID))
@@ -211,6 +212,12 @@ static void follow_value(Search *s, const IrInsn *insn) {
   set_tag(s, s->pointer, dst, pointer);
   if (adds && dst->kind == IR_OPD_REG && a->kind == IR_OPD_REG && dst->id == a->id)
     s->stepped[dst->id] = true;
+  bool taken = insn->op == IR_sub && origin_of(s->out, a) & ORIGIN_PARAMS;
+  if (dst->kind == IR_OPD_REG && !s->rest[dst->id] &&
+      (taken || (moves && a->kind == IR_OPD_REG && s->rest[a->id]))) {
+    s->rest[dst->id] = true;
+    s->changed = true;
+  }
   if ((!moves && !adds) || dst->kind != IR_OPD_REG || a->kind != IR_OPD_REG) return;
   set_tag(s, s->array, dst, tag(s->array, a));
   if (!tag(s->leaf, a) || dst->id == a->id) return;
@@ -260,6 +267,7 @@ const Origins *origin_find(MachineSession *session) {
               .pointer = g_new0(int16_t, n),
               .array = g_new0(int16_t, n),
               .stepped = g_new0(bool, n),
+              .rest = g_new0(bool, n),
               .decides = g_new0(bool, n),
               .changed = true};
   find_deciders(&s);
@@ -275,6 +283,7 @@ const Origins *origin_find(MachineSession *session) {
   g_free(s.pointer);
   g_free(s.array);
   g_free(s.stepped);
+  g_free(s.rest);
   g_free(s.decides);
   return out;
 }
