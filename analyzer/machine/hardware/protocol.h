@@ -109,9 +109,9 @@ struct Mbar {
   int64_t phase;                 /* the current, incomplete one */
   uint32_t agent;                /* phases completed, plus base, as a clock time */
   uint32_t base;
-  Clock *current; /* what the arrivals of this phase publish */
-  Clock *done;    /* what a wait that passes acquires */
-  Clock *counted; /* threads whose complete_tx counted in this phase: it publishes nothing ... */
+  Clock *current;  /* what the arrivals of this phase publish */
+  Clock *done;     /* what a wait that passes acquires */
+  Clock *counted;  /* threads whose complete_tx counted in this phase: it publishes nothing ... */
   Clock *happened; /* ... but a wait that passes shows that they got there; NULL: none did */
   const IrInsn *init;
   int64_t init_count;
