@@ -168,11 +168,50 @@ void facts_forget_all(Lower *l) {
 
 /* ---- loops ---- */
 
-/* Whether [address] was written in the log from `from` on. */
-static bool written_since(Lower *l, int from, uint64_t address) {
-  for (int i = from; i < l->fact_log.count; i++) {
-    const FactChange *entry = &l->fact_log.items[i];
-    if (address >= entry->address && address < entry->address + entry->bytes) return true;
+/* What the log holds from some place on, ready to be asked: each range once, and the ranges in
+ * ascending order without overlaps. */
+typedef struct {
+  KC_VEC(FactChange) once;
+  GArray *ranges; /* FactChange; `old` is not used */
+} Written;
+
+static gint by_place(gconstpointer a, gconstpointer b) {
+  const FactChange *x = a, *y = b;
+  if (x->address != y->address) return x->address < y->address ? -1 : 1;
+  return x->bytes < y->bytes ? -1 : x->bytes > y->bytes;
+}
+
+static Written written_since(Lower *l, int from) {
+  int count = l->fact_log.count - from;
+  Written out = {.ranges = g_array_sized_new(FALSE, FALSE, sizeof(FactChange), (guint)count)};
+  g_autoptr(GArray) sorted = g_array_sized_new(FALSE, FALSE, sizeof(FactChange), (guint)count);
+  if (count > 0) g_array_append_vals(sorted, l->fact_log.items + from, (guint)count);
+  g_array_sort(sorted, by_place);
+  for (int i = 0; i < count; i++) {
+    FactChange entry = g_array_index(sorted, FactChange, i);
+    if (i > 0 && by_place(&entry, &g_array_index(sorted, FactChange, i - 1)) == 0) continue;
+    KC_PUSH(l->scratch, out.once, entry);
+    FactChange *last =
+        out.ranges->len ? &g_array_index(out.ranges, FactChange, out.ranges->len - 1) : NULL;
+    if (last && entry.address <= last->address + last->bytes)
+      last->bytes = MAX(last->bytes, entry.address + entry.bytes - last->address);
+    else
+      g_array_append_val(out.ranges, entry);
+  }
+  return out;
+}
+
+static bool is_written(const Written *written, uint64_t address) {
+  guint low = 0, high = written->ranges->len;
+  while (low < high) {
+    guint middle = (low + high) / 2;
+    const FactChange *range = &g_array_index(written->ranges, FactChange, middle);
+    if (address < range->address)
+      high = middle;
+    else if (address >= range->address + range->bytes)
+      low = middle + 1;
+    else
+      return true;
   }
   return false;
 }
@@ -200,15 +239,17 @@ LoopFacts facts_loop_head(Lower *l, const LoopFacts *earlier) {
 void facts_loop_end(Lower *l, LoopFacts *loop) {
   if (!l->facts) return;
   loop->writes_escaped = l->escaped_written != loop->escapes;
-  int end = l->fact_log.count;
-  for (int i = loop->head; i < end; i++)
-    KC_PUSH(l->scratch, loop->written, l->fact_log.items[i]);
+  Written written = written_since(l, loop->head);
+  loop->written.items = written.once.items;
+  loop->written.count = written.once.count;
+  loop->written.capacity = written.once.capacity;
   for (int i = loop->before; i < loop->head; i++) { /* what the head had to forget */
     FactChange entry = l->fact_log.items[i];
     if (!entry.old || g_hash_table_contains(l->facts, key_of(entry.address)) ||
-        written_since(l, loop->head, entry.address) ||
+        is_written(&written, entry.address) ||
         (loop->writes_escaped && is_escaped(l, entry.address)))
       continue;
     change(l, entry.address, entry.bytes, entry.old);
   }
+  g_array_free(written.ranges, TRUE);
 }
