@@ -479,5 +479,6 @@ IrProgram *cuda_load(KcArena *arena, const char *path, const CudaOptions *option
   bool done = run(&load, timing);
   parse_dispose(&load.parse);
   if (load.unit.dialects) dialects_free(load.unit.dialects);
+  if (load.unit.assigned) g_hash_table_destroy(load.unit.assigned);
   return done ? load.unit.program : NULL;
 }

@@ -213,3 +213,44 @@ void discover(CudaUnit *unit, CudaFound *found) {
   sort_by_place(unit, &found->lost);
   sort_by_place(unit, &found->patterns);
 }
+
+/* ---- variables of the host that never change ---- */
+
+typedef struct Assigned {
+  CudaUnit *unit;
+  GHashTable *set; /* canonical declarations */
+} Assigned;
+
+/* Whatever names a variable other than to read its value may change it. */
+static CXChildVisitResult visit_use(CXCursor cursor, CXCursor parent, CXClientData data) {
+  Assigned *assigned = data;
+  const Clang *clang = assigned->unit->clang;
+  if (cursor.kind != CXCursor_DeclRefExpr) return CXChildVisit_Recurse;
+  CXCursor variable = clang->getCursorReferenced(cursor);
+  if (variable.kind == CXCursor_VarDecl && parent.kind != CXCursor_UnexposedExpr &&
+      clang->Cursor_hasVarDeclGlobalStorage(variable) > 0) {
+    CXCursor canonical = clang->getCanonicalCursor(variable);
+    g_hash_table_add(assigned->set, (gpointer)canonical.data[0]);
+  }
+  return CXChildVisit_Recurse;
+}
+
+static CXChildVisitResult visit_user_declaration(CXCursor cursor, CXCursor parent,
+                                                 CXClientData data) {
+  (void)parent;
+  Assigned *assigned = data;
+  if (unit_is_user(assigned->unit, cursor))
+    assigned->unit->clang->visitChildren(cursor, visit_use, assigned);
+  return CXChildVisit_Continue;
+}
+
+bool discover_never_changes(CudaUnit *unit, CXCursor variable) {
+  if (!unit->assigned) {
+    Assigned assigned = {unit, g_hash_table_new(NULL, NULL)};
+    unit->clang->visitChildren(unit->clang->getTranslationUnitCursor(unit->tu),
+                               visit_user_declaration, &assigned);
+    unit->assigned = assigned.set;
+  }
+  CXCursor canonical = unit->clang->getCanonicalCursor(variable);
+  return !g_hash_table_contains(unit->assigned, canonical.data[0]);
+}

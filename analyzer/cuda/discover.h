@@ -16,4 +16,7 @@ typedef struct CudaFound {
 
 void discover(CudaUnit *unit, CudaFound *found);
 
+/* Whether no user code does anything with a global variable of the host but read it. */
+bool discover_never_changes(CudaUnit *unit, CXCursor variable);
+
 #endif

@@ -1,4 +1,5 @@
 /* Variables: frames and their bindings, shared objects with the names of their fields, globals. */
+#include "cuda/discover.h"
 #include "cuda/lower_internal.h"
 
 #include <ctype.h>
@@ -366,6 +367,13 @@ bool lower_special(Lower *l, AstNode *member, IrOperand *out) {
 
 /* ---- lookup ---- */
 
+/* `int threads = 256;` of the host: it has no const, but nothing changes it. */
+static bool named_constant(Lower *l, CXCursor variable, int64_t *value) {
+  if (!l->kernel->is_host || !unit_is_user(l->unit, variable)) return false;
+  AstNode *init = ast_initializer(l, variable);
+  return init && ast_constant(l, init, value) && discover_never_changes(l->unit, variable);
+}
+
 static Binding *global_variable(Lower *l, CXCursor variable) {
   CXCursor definition = l->clang->getCursorDefinition(variable);
   if (!ast_is_null(definition)) variable = definition;
@@ -375,7 +383,8 @@ static Binding *global_variable(Lower *l, CXCursor variable) {
   if (lower_is_special_variable(l, variable, &first))
     return special_object(l, variable, type, first);
   int64_t value;
-  if (type->kind == CPP_INT && declaration_constant(l, variable, &value)) {
+  if (type->kind == CPP_INT &&
+      (declaration_constant(l, variable, &value) || named_constant(l, variable, &value))) {
     Binding *binding = global_binding(l, variable, (IrOperand){.kind = IR_OPD_NONE}, type);
     binding->value = lower_constant(value, type->ir);
     return binding;

@@ -3,6 +3,8 @@
 #ifndef KC_CUDA_UNIT_H
 #define KC_CUDA_UNIT_H
 
+#include <glib.h>
+
 #include "cuda/cuda.h"
 #include "cuda/libclang.h"
 #include "dialect/dialect.h"
@@ -42,7 +44,8 @@ typedef struct CudaUnit {
   KC_VEC(CudaEdit) edits;
   KC_VEC(CudaFileId) files;
   KC_VEC(CudaFault) faults;
-  void *printed; /* asm texts by function, for libclang before CLANG_ASM_API (unit_asm.c) */
+  GHashTable *assigned; /* global variables that user code may change; NULL until asked */
+  void *printed;        /* asm texts by function, for libclang before CLANG_ASM_API (unit_asm.c) */
 } CudaUnit;
 
 /* An array of cursors in the arena. */

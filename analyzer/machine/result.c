@@ -143,6 +143,34 @@ static bool halted(const Machine *machine) {
   return true;
 }
 
+/* Whether a violation is about which threads run, and depends on the shape of the block with it. */
+static bool is_about_threads(const IrViolation *v, MachineCheck check) {
+  return check != MACHINE_CHECK_ALWAYS || g_str_has_prefix(v->kind, "warp-") ||
+         g_str_has_prefix(v->kind, "barrier-");
+}
+
+/* Says which shape of the block was assumed. What goes wrong with that shape may be right with the
+ * one that is launched: nobody is alarmed, but the kernel is not called checked either. */
+static void note_shape(Machine *machine) {
+  const MachineSample *sample = machine->sample;
+  MachineSession *session = machine->session;
+  g_autoptr(GString) shape = g_string_new(NULL);
+  g_string_printf(shape, "%lldx%lld", (long long)sample->block[0], (long long)sample->block[1]);
+  if (sample->block[2] > 1) g_string_append_printf(shape, "x%lld", (long long)sample->block[2]);
+  core_not_checked(session,
+                   "who runs: no launch tells the shape of the block; %s threads were assumed "
+                   "(add // kcheck: launch(%s, block = %s))",
+                   shape->str, session->kernel->name, shape->str);
+  bool seen = machine->stuck && !machine->stopped;
+  for (int i = 0; i < machine->violations->list.count && !seen; i++)
+    seen = is_about_threads(machine->violations->list.items[i],
+                            core_run(machine)->violation_check.items[i]);
+  if (!seen || machine->trapped) return;
+  core_not_checked(session, "who runs: with the shape of the block that was assumed the kernel "
+                            "goes wrong; what was found is not shown");
+  session->result->complete = false;
+}
+
 void core_collect(Machine *machine) {
   CoreSession *core = core_session(machine);
   core->halted |= halted(machine);
@@ -155,17 +183,13 @@ void core_collect(Machine *machine) {
       if (check != MACHINE_CHECK_BYTES) machine->session->result->complete = false;
     }
   }
-  if (sample->shape_guessed) {
-    core_not_checked(machine->session, "who runs: the shape of the block is not known, and the "
-                                       "kernel reads threadIdx.y or threadIdx.z");
-    machine->session->result->complete = false;
-  }
+  if (sample->shape_guessed) note_shape(machine);
   for (int i = 0; i < machine->violations->list.count && !machine->trapped; i++) {
     IrViolation *v = machine->violations->list.items[i];
     MachineCheck check = run->violation_check.items[i];
-    if (check != MACHINE_CHECK_ALWAYS &&
-        (core->partial || sample->shape_guessed || machine_is_off(machine, check)))
+    if (check != MACHINE_CHECK_ALWAYS && (core->partial || machine_is_off(machine, check)))
       continue;
+    if (sample->shape_guessed && is_about_threads(v, check)) continue;
     CoreFinding *f = find_finding(core, v->kind, v->where);
     if (!f) {
       CoreFinding fresh = {.kind = v->kind,

@@ -315,6 +315,8 @@ CoreLaunch core_find_launch(const MachineSession *session);
 /* Threads of a block that nobody states, from the comparisons of thread, warp and warpgroup numbers
  * in the code. */
 int core_guess_threads(const IrKernel *kernel);
+/* The shape of the block of a kernel that reads threadIdx.y or z, when nobody tells it. */
+void core_guess_shape(const IrKernel *kernel, int64_t dims[3]);
 /* The integer at an offset of parameter space, or NULL. */
 const IrLeaf *core_int_leaf(const IrKernel *kernel, uint64_t offset);
 /* Fills core->granules: the tile size that an integer parameter is a multiple of, 1 when none

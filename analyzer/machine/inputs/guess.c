@@ -1,5 +1,6 @@
-/* The block size of a kernel that neither launch bounds nor a launch tell: its comparisons of
- * thread, warp and warpgroup numbers with constants, and the thread counts of its barriers. */
+/* The block of a kernel that neither launch bounds nor a launch tell. Its size: from comparisons of
+ * thread, warp and warpgroup numbers with constants, and the thread counts of its barriers. Its
+ * shape: from the rows of the shared arrays that threadIdx.y chooses. */
 #include "machine/execute/core.h"
 
 typedef struct {
@@ -81,4 +82,104 @@ int core_guess_threads(const IrKernel *kernel) {
   if (g.warpgroups) require(&g, 256);
   g_free(g.units);
   return (int)((g.need + 31) / 32 * 32);
+}
+
+/* ---- shape ---- */
+
+#define USUAL_WIDTH 16
+#define USUAL_ROWS 8 /* of warps that lie side by side */
+
+typedef struct {
+  int axis;      /* 1 threadIdx.x, 2 threadIdx.y; 0: something else */
+  int64_t scale; /* the register holds that times it */
+  int object;    /* plus the address of it; -1: of none */
+} Place;
+
+typedef struct {
+  const IrKernel *kernel;
+  Place *places; /* by register */
+  int64_t width, rows;
+} Shape;
+
+static Place place_of(const Shape *s, const IrOperand *operand) {
+  if (operand->kind == IR_OPD_REG && operand->value == 0) return s->places[operand->id];
+  if (operand->kind == IR_OPD_SPECIAL && operand->id == IR_SREG_tid_x) return (Place){1, 1, -1};
+  if (operand->kind == IR_OPD_SPECIAL && operand->id == IR_SREG_tid_y) return (Place){2, 1, -1};
+  if (operand->kind == IR_OPD_OBJECT) return (Place){0, 0, operand->id};
+  return (Place){0, 0, -1};
+}
+
+static Place scaled(const Shape *s, const IrOperand *a, const IrOperand *b) {
+  const IrOperand *factor = b->kind == IR_OPD_IMM ? b : a;
+  Place place = place_of(s, factor == b ? a : b);
+  if (factor->kind != IR_OPD_IMM || factor->value <= 0 || place.object >= 0) place.axis = 0;
+  place.scale *= factor->value;
+  return place;
+}
+
+/* `row` bytes from one threadIdx.y to the next, and `step` from one threadIdx.x to the next, in the
+ * same array of shared memory: a row of threads is as long as a row of the array. */
+static void take_rows(Shape *s, int object, int64_t row, int64_t step) {
+  const IrObject *array =
+      object >= 0 && object < s->kernel->objects.count ? &s->kernel->objects.items[object] : NULL;
+  if (!array || array->space != IR_SPACE_SHARED || step <= 0 || row % step != 0) return;
+  int64_t width = row / step / 4 * 4; /* without the elements that pad a row */
+  if (width < 8 || width > 64 || (s->width && s->width <= width)) return;
+  s->width = width;
+  s->rows = (int64_t)array->bytes / row;
+}
+
+static Place sum_of(Shape *s, Place a, Place b) {
+  if (a.axis == 0 && a.object >= 0) {
+    Place swap = a;
+    a = b;
+    b = swap;
+  }
+  if (a.axis == 1 && b.axis == 2) take_rows(s, MAX(a.object, b.object), b.scale, a.scale);
+  if (a.axis == 2 && b.axis == 1) take_rows(s, MAX(a.object, b.object), a.scale, b.scale);
+  if (a.axis && b.axis == 0 && b.object >= 0 && a.object < 0) {
+    a.object = b.object;
+    return a;
+  }
+  return (Place){0, 0, -1};
+}
+
+static void place(Shape *s, const IrInsn *insn) {
+  if (insn->op == IR_event || insn->op == IR_store || insn->nargs < 2 ||
+      insn->args[0].kind != IR_OPD_REG)
+    return;
+  const IrOperand *a = &insn->args[1], *b = insn->nargs > 2 ? &insn->args[2] : NULL;
+  Place out = {0, 0, -1};
+  if (insn->op == IR_mov || insn->op == IR_cvt)
+    out = place_of(s, a);
+  else if (insn->op == IR_mul && b)
+    out = scaled(s, a, b);
+  else if (insn->op == IR_shl && b && b->kind == IR_OPD_IMM && b->value >= 0 && b->value < 16)
+    out = scaled(s, a, &(IrOperand){.kind = IR_OPD_IMM, .value = (int64_t)1 << b->value});
+  else if (insn->op == IR_mad && insn->nargs > 3)
+    out = sum_of(s, scaled(s, a, b), place_of(s, &insn->args[3]));
+  else if (insn->op == IR_add && b)
+    out = sum_of(s, place_of(s, a), place_of(s, b));
+  s->places[insn->args[0].id] = out;
+}
+
+void core_guess_shape(const IrKernel *kernel, int64_t dims[3]) {
+  Shape s = {.kernel = kernel, .places = g_new0(Place, kernel->regs.count + 1)};
+  for (int i = 0; i < kernel->regs.count; i++)
+    s.places[i].object = -1;
+  for (int i = 0; i < kernel->insns.count; i++)
+    place(&s, &kernel->insns.items[i]);
+  g_free(s.places);
+  int64_t threads = kernel->max_threads > 0 ? kernel->max_threads : 0;
+  dims[0] = s.width                                                 ? s.width
+            : threads >= 32 && threads != USUAL_WIDTH * USUAL_WIDTH ? 32
+                                                                    : USUAL_WIDTH;
+  dims[2] = 1;
+  if (threads)
+    dims[1] = MAX(threads / dims[0], 1);
+  else if (s.rows > 0)
+    dims[1] = CLAMP(s.rows, 1, 1024 / dims[0]);
+  else
+    dims[1] = dims[0] <= USUAL_WIDTH ? USUAL_WIDTH : USUAL_ROWS;
+  if (threads) dims[0] = MIN(dims[0], threads);
 }

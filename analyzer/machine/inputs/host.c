@@ -296,5 +296,7 @@ MachineHostFacts *machine_run_hosts(const IrProgram *program, const MachineOptio
     host_merge(program, kernel, runs[0], runs[1], facts, violations);
     core_session_free(session);
   }
+  for (int i = 0; i < program->hosts.count; i++)
+    host_add_launches(program, program->hosts.items[i], facts);
   return facts;
 }

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #define DEFAULT_STAGES 4
-#define DEFAULT_THREADS 128
+#define MAX_THREADS 1024
 #define DEFAULT_SMEM_OPT_IN 232448
 #define MAX_STAGES 32
 #define SMALL_ARGUMENT 32
@@ -91,18 +91,39 @@ static bool in_linear_rank(const SourceMap *map, uint32_t stack) {
   return false;
 }
 
-/* Whether the kernel reads the y or z of threadIdx or blockDim for more than a linear rank. */
+static bool is_shape(const IrOperand *operand) {
+  return operand->kind == IR_OPD_SPECIAL &&
+         (operand->id == IR_SREG_tid_y || operand->id == IR_SREG_tid_z ||
+          operand->id == IR_SREG_ntid_y || operand->id == IR_SREG_ntid_z);
+}
+
+/* Whether the kernel reads the y or z of threadIdx or blockDim for more than a linear rank. Of the
+ * objects that stand for them in the toolkit's headers, what their copies are read for counts. */
 static bool reads_block_shape(const SourceMap *map, const IrKernel *kernel) {
-  for (int i = 0; i < kernel->insns.count; i++) {
+  g_autofree bool *copies = g_new0(bool, kernel->regs.count + 1);
+  bool reads = false;
+  for (int i = 0; i < kernel->insns.count && !reads; i++) {
     const IrInsn *insn = &kernel->insns.items[i];
+    if (insn->op == IR_mov && !insn->where && insn->nargs == 2 && is_shape(&insn->args[1]) &&
+        insn->args[0].kind == IR_OPD_REG) {
+      copies[insn->args[0].id] = true;
+      continue;
+    }
     if (in_linear_rank(map, insn->where)) continue;
-    for (int j = 0; j < insn->nargs; j++)
-      if (insn->args[j].kind == IR_OPD_SPECIAL &&
-          (insn->args[j].id == IR_SREG_tid_y || insn->args[j].id == IR_SREG_tid_z ||
-           insn->args[j].id == IR_SREG_ntid_y || insn->args[j].id == IR_SREG_ntid_z))
-        return true;
+    for (int j = 0; j < insn->nargs && !reads; j++)
+      reads = is_shape(&insn->args[j]) ||
+              (insn->args[j].kind == IR_OPD_REG && copies[insn->args[j].id]);
   }
-  return false;
+  return reads;
+}
+
+/* The launch tells how many rows and planes of threads there are, but not how long they are. */
+static bool rows_of_launch(const CoreLaunch *launch, int64_t *y, int64_t *z) {
+  const MachineLaunch *l = launch->launch;
+  if (!l || l->block[1] <= 0 || l->block[2] <= 0) return false;
+  *y = l->block[1];
+  *z = l->block[2];
+  return *y * *z <= MAX_THREADS;
 }
 
 static void choose_block(const SourceMap *map, const IrKernel *kernel, CoreLaunch *launch,
@@ -111,9 +132,17 @@ static void choose_block(const SourceMap *map, const IrKernel *kernel, CoreLaunc
   take_dims(launch->block, reqntid);
   if (launch->block[0] <= 0) {
     bool bounded = kernel->max_threads > 0;
-    set_dims(launch->block, bounded ? kernel->max_threads : core_guess_threads(kernel));
-    sample->shape_guessed = reads_block_shape(map, kernel);
+    int64_t threads = bounded ? kernel->max_threads : core_guess_threads(kernel), y = 1, z = 1;
+    bool rows = rows_of_launch(launch, &y, &z);
+    sample->shape_guessed = !rows && reads_block_shape(map, kernel);
     sample->block_guessed = !bounded || sample->shape_guessed;
+    if (sample->shape_guessed) {
+      core_guess_shape(kernel, launch->block);
+    } else {
+      launch->block[0] = MAX(threads / (y * z), 1);
+      launch->block[1] = y;
+      launch->block[2] = z;
+    }
   }
   memcpy(sample->block, launch->block, sizeof sample->block);
 }

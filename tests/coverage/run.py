@@ -1,0 +1,159 @@
+#!/usr/bin/env python3
+"""What is fully checked, what is assumed for it and what is said about the rest.
+
+usage: run.py --kcheck BINARY [-k WORD]
+
+Each test_ function is one kind of code that real files hold: what decides about who runs, or how the
+file can be read at all, is missing or unusual. A kernel must be checked with what can be known, what
+was assumed must be said, and a fault must still be found: "clean" is worth nothing else.
+"""
+import argparse
+import inspect
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+KCHECK = None
+
+
+class Failure(Exception):
+    pass
+
+
+def check(condition, message, *values):
+    if not condition:
+        raise Failure(message + "".join("\n    %r" % (v,) for v in values))
+
+
+class Outcome:
+    def __init__(self, document, err):
+        self.file = document["files"][0] if document["files"] else {"status": "none", "kernels": []}
+        self.status = self.file["status"]
+        self.rules = sorted(f["rule"] for f in document["findings"] if f["severity"] != "advice")
+        self.reasons = [r for k in self.file["kernels"] for r in k["not_checked"]]
+        self.kernels = {k["name"]: k for k in self.file["kernels"]}
+        self.err = err
+
+    def expect(self, status, rules=(), says=None, silent=None):
+        check(self.status == status, "status %s" % self.status, self.reasons, self.err)
+        check(self.rules == sorted(rules), "findings", self.rules, self.reasons)
+        check(says is None or any(says in r for r in self.reasons), "does not say %r" % says, self.reasons)
+        check(silent is None or not any(silent in r for r in self.reasons), "says %r" % silent, self.reasons)
+
+
+def run(folder, text, *args, name="k.cu", **others):
+    for path, content in [(name, text), *others.items()]:
+        with open(os.path.join(folder, path.replace("__", ".")), "w", encoding="utf-8") as file:
+            file.write(content)
+    command = [KCHECK, name, "--arch", "sm_90a", "--format", "json", *args]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120)
+    try:
+        return Outcome(json.loads(done.stdout), done.stderr)
+    except ValueError:
+        raise Failure("no JSON: " + done.stderr)
+
+
+# ---- the shape of the block ----
+
+TILE = """
+__global__ void turn(const float *in, float *out, int n) {
+  __shared__ float tile[8][32 + 1];
+  tile[threadIdx.y][threadIdx.x] = in[threadIdx.y * n + threadIdx.x];
+  %s
+  out[threadIdx.x * n + threadIdx.y] = tile[(threadIdx.y + 1) %% 8][threadIdx.x];
+}
+"""
+GOOD_TILE, BAD_TILE = TILE % "__syncthreads();", TILE % ""
+MODES = """
+%s
+void launch(const float *in, float *out, int n, int mode) {
+  switch (mode) {
+  case 0: return;
+  case 7: {
+    dim3 threads(%s, %s);
+    turn<<<1, threads>>>(in, out, n);
+  }
+  }
+}
+"""
+
+
+def test_shape_nobody_tells(folder):
+    """A usual shape, from the rows of the shared array, and it is said."""
+    run(folder, GOOD_TILE).expect("checked", says="32x8 threads were assumed")
+
+
+def test_fault_under_an_assumed_shape(folder):
+    """May be none with another shape: no alarm, but not clean either."""
+    run(folder, BAD_TILE).expect("partial", says="with the shape of the block that was assumed")
+
+
+def test_shape_of_a_directive(folder):
+    text = "// kcheck: launch(turn, block = 32x8)\n"
+    run(folder, text + GOOD_TILE).expect("checked", silent="who runs")
+    run(folder, text + BAD_TILE).expect("checked", ["smem-race"], silent="who runs")
+
+
+def test_shape_of_a_launch_that_no_run_reaches(folder):
+    run(folder, GOOD_TILE + MODES % ("", 32, 8)).expect("checked", silent="who runs")
+    run(folder, BAD_TILE + MODES % ("", 32, 8)).expect("checked", ["smem-race"], silent="who runs")
+
+
+def test_shape_in_variables_of_the_host(folder):
+    """They have no const, but nothing changes them; one that is changed is no constant."""
+    named = "int width = 32, rows = 8;"
+    run(folder, BAD_TILE + MODES % (named, "width", "rows")).expect("checked", ["smem-race"], silent="who runs")
+    changed = named + "void choose(int w) { width = w; rows = 256 / w; }"
+    run(folder, GOOD_TILE + MODES % (changed, "width", "rows")).expect("checked", says="were assumed")
+
+
+def test_rows_known_and_width_not(folder):
+    """dim3(threads, 1, 1): there is one row, whatever its length."""
+    text = """
+__global__ void __launch_bounds__(128) sum(const float *in, float *out) {
+  __shared__ float part[128];
+  part[threadIdx.x] = in[threadIdx.x + threadIdx.y];
+  __syncthreads();
+  out[threadIdx.x] = part[(threadIdx.x + 1) % blockDim.x];
+}
+void launch(const float *in, float *out, int threads) {
+  sum<<<1, dim3(threads, 1, 1)>>>(in, out);
+}
+"""
+    run(folder, text).expect("checked", silent="who runs")
+
+
+# ---- main ----
+
+
+def run_one(name, test):
+    folder = tempfile.mkdtemp(prefix="kcheck-coverage-")
+    try:
+        test(folder)
+        return True
+    except (Failure, subprocess.SubprocessError, OSError, KeyError, IndexError) as problem:
+        print("%s: %s: %s" % (name, type(problem).__name__, problem))
+        return False
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def main():
+    global KCHECK
+    parser = argparse.ArgumentParser(description="Test what is fully checked.")
+    parser.add_argument("--kcheck", required=True)
+    parser.add_argument("--all", action="store_true")
+    parser.add_argument("-k", default="", help="only tests whose name holds this word")
+    options = parser.parse_args()
+    KCHECK = os.path.abspath(options.kcheck)
+    tests = [(n, f) for n, f in globals().items() if n.startswith("test_") and inspect.isfunction(f) and options.k in n]
+    results = [run_one(name, test) for name, test in tests]
+    print("%d passed, %d failed" % (sum(results), len(results) - sum(results)))
+    return 0 if all(results) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
