@@ -1,6 +1,7 @@
 /* Whole .ptx modules: each kernel becomes one flat list, functions with a body are inlined. */
 #include <string.h>
 
+#include "ir/directive.h"
 #include "ptx/module.h"
 
 enum { MAX_INLINE_DEPTH = 24 };
@@ -251,6 +252,7 @@ bool ptx_load_module(IrProgram *program, const char *text, size_t length, IrViol
                       .functions = g_hash_table_new(g_str_hash, g_str_equal),
                       .variables = g_hash_table_new(g_str_hash, g_str_equal),
                       .line = 1};
+  program->directives = ir_parse_directives(program->arena, module.file, module.text, length);
   ptx_read_debug(&module);
   bool good = ptx_read_module(&module, error);
   if (good) lower_kernels(&module, violations);
