@@ -13,8 +13,9 @@ static void shift(KcArena *arena, Shifts *shifts, size_t offset, size_t original
   KC_PUSH(arena, *shifts, run);
 }
 
-/* Replaces every %N that is bound to a known immediate ("n", "i") by its digits. */
-static char *substitute(KcArena *arena, const PtxAsm *statement, Shifts *shifts) {
+/* Replaces every %N that is bound to a known immediate ("n", "i") by its digits, and every %= (a
+ * number of the statement's instance) by `instance`. */
+static char *substitute(KcArena *arena, const PtxAsm *statement, int instance, Shifts *shifts) {
   GString *out = g_string_new(NULL);
   const char *text = statement->text;
   size_t length = strlen(text);
@@ -23,6 +24,13 @@ static char *substitute(KcArena *arena, const PtxAsm *statement, Shifts *shifts)
     if (text[at] == '%' && text[at + 1] == '%') { /* a PTX name: %%r1 */
       g_string_append_len(out, text + at, 2);
       at += 2;
+      continue;
+    }
+    if (text[at] == '%' && text[at + 1] == '=') {
+      shift(arena, shifts, out->len, at, true);
+      g_string_append_printf(out, "%d", instance);
+      at += 2;
+      shift(arena, shifts, out->len, at, false);
       continue;
     }
     if (text[at] != '%' || !isdigit((unsigned char)text[at + 1])) {
@@ -132,7 +140,7 @@ static void havoc_outputs(IrBuilder *b, const PtxAsm *statement, const char *rea
 
 bool ptx_lower_asm(IrBuilder *b, const PtxAsm *statement, IrViolations *violations) {
   Shifts shifts = {0};
-  char *text = substitute(b->arena, statement, &shifts);
+  char *text = substitute(b->arena, statement, b->kernel->reachable_asm, &shifts);
   PtxStatements statements = {0};
   PtxParser parser = {.arena = b->arena,
                       .text = text,

@@ -54,8 +54,10 @@ static const IrObject *shared_object(const IrKernel *kernel, int before, const I
   return object && object->space == IR_SPACE_SHARED ? object : NULL;
 }
 
+/* Of ordinary code: asm statements are volatile as a rule, and those keep their order. */
 static bool is_plain_shared(const IrKernel *kernel, int index) {
   const IrInsn *insn = &kernel->insns.items[index];
+  if (insn->flags & IR_FLAG(from_asm)) return false;
   if ((insn->op != IR_load && insn->op != IR_store) || insn->nargs == 0) return false;
   const IrOperand *address = &insn->args[insn->op == IR_load ? insn->nargs - 1 : 0];
   return insn->space == IR_SPACE_SHARED || shared_object(kernel, index, address, NULL);
