@@ -85,6 +85,28 @@ static bool asm_guards_accesses(const IrKernel *kernel, const IrAsm *statement, 
   return false;
 }
 
+/* Whether anything behind the statement reads or writes global memory, or hands it to a copy. */
+static bool touches_global_after(const IrKernel *kernel, const IrAsm *statement) {
+  bool behind = false;
+  for (int i = 0; i < kernel->insns.count; i++) {
+    const IrInsn *insn = &kernel->insns.items[i];
+    if (insn->op == IR_event && insn->where == statement->where) {
+      behind = true;
+      continue;
+    }
+    if (!behind) continue;
+    bool access = insn->op == IR_load || insn->op == IR_store || insn->op == IR_atom;
+    bool local = insn->space == IR_SPACE_SHARED || insn->space == IR_SPACE_LOCAL ||
+                 insn->space == IR_SPACE_PARAM;
+    if (access && !local && !is_plain_shared(kernel, i)) return true;
+    if (insn->op == IR_event && (ir_arg(insn, IR_ROLE_src_addr) || ir_arg(insn, IR_ROLE_dst_addr) ||
+                                 ir_arg(insn, IR_ROLE_map)))
+      return true;
+    if (insn->op == IR_havoc) return true;
+  }
+  return false;
+}
+
 /* Where the asm is written: the front end places what a macro expands to at the use of the macro,
  * but its definition is what must change. */
 static uint32_t written_at(const SourceCheck *check, const IrAsm *statement) {
@@ -108,6 +130,7 @@ static void check_clobber(SourceCheck *check, const IrKernel *kernel, const IrAs
   for (int i = 0; i < statement->ninsns; i++) {
     const PtxInsn *insn = &statement->insns[i];
     if (is_insn(insn, "griddepcontrol", "wait")) {
+      if (!touches_global_after(kernel, statement)) return;
       source_once(check, "pdl-asm-memory-clobber", kernel, written_at(check, statement),
                   "the asm of griddepcontrol.wait %s: loads may move above it", lacks);
       return;

@@ -105,6 +105,31 @@ static void check_words(Machine *machine) {
   }
 }
 
+static bool is_reg(const IrOperand *operand, int32_t reg) {
+  return operand->kind == IR_OPD_REG && operand->id == reg;
+}
+
+/* Whether the loop counts: adds a constant to a register and compares that register. A loop that
+ * traps when it has counted enough is no better than one that never ends. */
+static bool counts(const IrKernel *kernel, int first, int last) {
+  bool compared = false;
+  for (int i = first; i <= last; i++) {
+    const IrInsn *add = &kernel->insns.items[i];
+    if (add->op == IR_trap) return false;
+    if (add->op != IR_add || add->nargs < 3 || add->args[2].kind != IR_OPD_IMM ||
+        add->args[0].kind != IR_OPD_REG || !is_reg(&add->args[1], add->args[0].id))
+      continue;
+    for (int j = first; j <= last; j++) {
+      const IrInsn *compare = &kernel->insns.items[j];
+      if (compare->op == IR_setp && compare->nargs >= 3 &&
+          (is_reg(&compare->args[1], add->args[0].id) ||
+           is_reg(&compare->args[2], add->args[0].id)))
+        compared = true;
+    }
+  }
+  return compared;
+}
+
 /* A loop of a few instructions that only leaves when the loaded word changes. */
 static bool polls(const IrKernel *kernel, const IrInsn *load) {
   enum { LOOP_LENGTH = 24 };
@@ -117,7 +142,7 @@ static bool polls(const IrKernel *kernel, const IrInsn *load) {
         (insn->op == IR_event && insn->event != IR_EV_nanosleep && insn->event != IR_EV_fence))
       return false;
     if (insn->op == IR_branch && insn->target <= at && at - insn->target <= LOOP_LENGTH)
-      return true;
+      return !counts(kernel, insn->target, i);
   }
   return false;
 }
