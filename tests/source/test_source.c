@@ -215,14 +215,43 @@ static IrAsm *add_asm(const PtxInsn *made, const char *text, bool is_volatile, b
   return &kernel->asms.items[kernel->asms.count - 1];
 }
 
-START_TEST(griddepcontrol_wait_without_clobber) {
-  add_asm(insn("griddepcontrol", "wait", NULL), "griddepcontrol.wait;", true, true);
+static void load_of(bool shared) {
+  int32_t object =
+      ir_object(&builder, (IrObject){.name = "tile",
+                                     .space = shared ? IR_SPACE_SHARED : IR_SPACE_GLOBAL,
+                                     .bytes = 64,
+                                     .align = 4});
+  int32_t reg = ir_reg(&builder, IR_TYPE_F(4), "x");
+  IrOperand args[] = {ir_use(reg), ir_object_address(object, 0)};
+  ir_emit(&builder, IR_load, IR_TYPE_F(4), args, 2);
+}
+
+/* griddepcontrol.wait, then an access to `space`. */
+static void grid_wait_then_load(bool shared, bool clobber) {
+  IrAsm *statement =
+      add_asm(insn("griddepcontrol", "wait", NULL), "griddepcontrol.wait;", true, clobber);
+  builder.where = statement->where;
+  ir_emit_event(&builder, IR_EV_griddep_wait, NULL, 0, IR_FLAG(from_asm));
+  load_of(shared);
   ir_finish(&builder);
   check_on("sm_90a", false);
-  ck_assert_str_eq(kinds(), "");
-  kernel->asms.items[0].memory_clobber = false;
-  check_on("sm_90a", false);
+}
+
+START_TEST(griddepcontrol_wait_without_clobber) {
+  grid_wait_then_load(false, false);
   ck_assert_str_eq(kinds(), "pdl-asm-memory-clobber");
+}
+END_TEST
+
+START_TEST(griddepcontrol_wait_with_clobber) {
+  grid_wait_then_load(false, true);
+  ck_assert_str_eq(kinds(), "");
+}
+END_TEST
+
+START_TEST(griddepcontrol_wait_before_nothing_global) {
+  grid_wait_then_load(true, false);
+  ck_assert_str_eq(kinds(), "");
 }
 END_TEST
 
@@ -234,14 +263,7 @@ static void wait_then_load(bool shared) {
   statement->nconstraints = 2;
   builder.where = statement->where;
   ir_emit_event(&builder, IR_EV_mbarrier_try_wait, NULL, 0, IR_FLAG(from_asm));
-  int32_t object =
-      ir_object(&builder, (IrObject){.name = "tile",
-                                     .space = shared ? IR_SPACE_SHARED : IR_SPACE_GLOBAL,
-                                     .bytes = 64,
-                                     .align = 4});
-  int32_t reg = ir_reg(&builder, IR_TYPE_F(4), "x");
-  IrOperand args[] = {ir_use(reg), ir_object_address(object, 0)};
-  ir_emit(&builder, IR_load, IR_TYPE_F(4), args, 2);
+  load_of(shared);
   ir_finish(&builder);
 }
 
@@ -449,6 +471,8 @@ Suite *test_suite(void) {
   tcase_add_test(tests, guards_that_fit);
   tcase_add_test(tests, the_base_target_lacks_wgmma_whatever_its_number);
   tcase_add_test(tests, griddepcontrol_wait_without_clobber);
+  tcase_add_test(tests, griddepcontrol_wait_with_clobber);
+  tcase_add_test(tests, griddepcontrol_wait_before_nothing_global);
   tcase_add_test(tests, a_wait_without_clobber_before_a_shared_access);
   tcase_add_test(tests, a_wait_without_clobber_before_nothing_shared);
   tcase_add_test(tests, a_label_that_stands_twice);
