@@ -1,6 +1,24 @@
-/* kcheck trace FILE --kernel NAME [--html F | --svg F]: the pipeline as the machine saw it. */
+/* kcheck trace FILE[:LINE] [--kernel NAME] [--html F | --svg F] [--all]: the pipeline as the
+ * machine saw it, in the smallest run that shows the finding. */
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
 #include "cli/cli.h"
+#include "cli/files.h"
+#include "cli/render_trace.h"
 #include "cli/run.h"
+
+enum { COLUMNS = 100, LEAST_COLUMNS = 40, MOST_COLUMNS = 400 };
+
+/* Of the terminal that it is printed on. */
+static int columns_of(const CliOptions *options) {
+  struct winsize size = {0};
+  if (options->output || !isatty(STDOUT_FILENO) || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 ||
+      size.ws_col == 0)
+    return COLUMNS;
+  return CLAMP(size.ws_col, LEAST_COLUMNS, MOST_COLUMNS);
+}
 
 int cmd_trace(int argc, char **argv) {
   KcError error = {0};
@@ -10,11 +28,21 @@ int cmd_trace(int argc, char **argv) {
     kc_fail(&error, NULL, 0, 0, "--html and --svg at once");
     return cli_fail(&error);
   }
+  if (options.paths[1]) {
+    kc_fail(&error, NULL, 0, 0, "one file at a time");
+    return cli_fail(&error);
+  }
   const char *form = options.html ? "html" : options.svg ? "svg" : NULL;
   const char *path = options.html ? options.html : options.svg;
   if (path) {
     g_free(options.output);
     options.output = g_strdup(path);
   }
-  return run_command("trace", form, &options);
+  const char *line = files_split_line(options.paths[0]);
+  g_autofree char *extra = render_trace_extra(form, line, options.all_events, columns_of(&options));
+  g_auto(CliRun) run = {0};
+  run_files(&run, "trace", extra, &options);
+  /* Nothing is written over a picture that is there when none can be made. */
+  if (run_print_errors(&run, options.verbose)) return CLI_FAILED;
+  return run_write_outputs(&run, &options, &error) ? CLI_CLEAN : cli_fail(&error);
 }

@@ -11,7 +11,7 @@ const CliCommand cli_commands[] = {
     {"page", "ID [--include-code]", "a page of the knowledge base; --list", cmd_page},
     {"search", "WORDS", "pages and rules that speak of it", cmd_search},
     {"protocol", "FILE", "the contract of every barrier", cmd_protocol},
-    {"trace", "FILE [--html F|--svg F]", "the pipeline as the machine saw it", cmd_trace},
+    {"trace", "FILE[:LINE] [--html F|--svg F]", "the pipeline as the machine saw it", cmd_trace},
     {"repro", "FILE[:LINE]", "a program that shows the finding on a card", cmd_repro},
     {"budget", "FILE... [--stages [NAME=]2..8]", "shared memory, registers, TMEM, occupancy",
      cmd_budget},

@@ -94,3 +94,11 @@ gboolean files_read(const char *path, char **text, gsize *length, KcError *error
   g_clear_pointer(text, g_free);
   return FALSE;
 }
+
+char *files_split_line(char *path) {
+  char *colon = strrchr(path, ':');
+  if (!colon || !colon[1] || strspn(colon + 1, "0123456789") != strlen(colon + 1)) return NULL;
+  if (g_file_test(path, G_FILE_TEST_EXISTS)) return NULL;
+  *colon = 0;
+  return colon + 1;
+}

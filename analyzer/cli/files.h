@@ -19,4 +19,8 @@ gboolean files_read(const char *path, char **text, gsize *length, struct KcError
 /* The check for NUL bytes alone, for text that came another way. */
 gboolean files_check_text(const char *path, const char *text, gsize length, struct KcError *error);
 
+/* Cuts ":41" off "kernel.cu:41" and returns "41"; NULL when there is none. A file of that very name
+ * wins. */
+char *files_split_line(char *path);
+
 #endif

@@ -43,7 +43,7 @@ static gboolean add_words(const char *name, const char *value, gpointer data, GE
 /* GLib wants gboolean where CliOptions has bool. */
 typedef struct {
   gboolean ptx, quiet, verbose, statistics, timing, strict, write_baseline, prune_baseline, fix,
-      diff, unsafe_fixes, no_cache;
+      diff, unsafe_fixes, no_cache, all_events;
 } Switches;
 
 static void add_target_options(GOptionContext *context) {
@@ -126,10 +126,12 @@ static void add_life_options(GOptionContext *context, CliOptions *o, Switches *s
   parse_add_entries(context, entries);
 }
 
-static void add_trace_options(GOptionContext *context, CliOptions *o) {
+static void add_trace_options(GOptionContext *context, CliOptions *o, Switches *s) {
   const GOptionEntry entries[] = {
       TEXT("html", 0, html, "FILE", "write the trace as a page"),
       TEXT("svg", 0, svg, "FILE", "write the trace as a picture"),
+      SWITCH("all", 0, all_events,
+             "draw all of the run as the source has it, not its smallest part"),
       G_OPTION_ENTRY_NULL,
   };
   parse_add_entries(context, entries);
@@ -179,6 +181,7 @@ static const char *const option_names[] = {"--arch",
                                            "--stdin-filename",
                                            "--html",
                                            "--svg",
+                                           "--all",
                                            "--help",
                                            NULL};
 
@@ -265,6 +268,7 @@ static void take_switches(CliOptions *o, const Switches *s) {
   o->diff = s->diff;
   o->unsafe_fixes = s->unsafe_fixes;
   o->no_cache = s->no_cache;
+  o->all_events = s->all_events;
 }
 
 bool options_parse(CliOptions *options, const char *command, int argc, char **argv,
@@ -277,7 +281,7 @@ bool options_parse(CliOptions *options, const char *command, int argc, char **ar
   add_run_options(context, options, &switches);
   add_output_options(context, options, &switches);
   add_life_options(context, options, &switches);
-  if (strcmp(command, "trace") == 0) add_trace_options(context, options);
+  if (strcmp(command, "trace") == 0) add_trace_options(context, options, &switches);
   g_auto(GStrv) words = NULL, for_clang = NULL;
   normalise(options, &words, &for_clang, argc, argv);
   if (!check_dashes(words, error) || !parse_run(context, &words, option_names, error)) return false;

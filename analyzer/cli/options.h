@@ -16,6 +16,7 @@ typedef struct CliOptions {
   char **launch_files;  /* --launch: launch descriptions */
   char *format, *output, *color, *dump;
   char *html, *svg; /* trace: files to write */
+  bool all_events;  /* trace --all */
   bool quiet, verbose, statistics, timing, strict;
   bool write_baseline, prune_baseline;
   bool fix, diff, unsafe_fixes;

@@ -126,6 +126,8 @@ static bool load_cuda(Run *run) {
       .flags = settings->flags ? strv_view(settings->flags) : none,
       .instantiate = strv_view(names),
       .stages = strv_view(settings->stages),
+      .list_constants = a->list_constants,
+      .constants = strv_view(a->constants),
       .event_directives = strv_view(events),
       .dialects = strv_view(settings->dialects),
       .progress = run->progress,
@@ -244,6 +246,25 @@ static void run_kernels(Run *run) {
     run_kernel(run, k, kernel_time(time_us, left--));
     if (a->machines[k]) time_us -= MIN(a->machines[k]->time_us, time_us);
   }
+}
+
+MachineResult *pipeline_picture(const Analysis *a, const Job *job, int k,
+                                const IrViolation *violation, const IrViolation **shown) {
+  MachineOptions options = {.arch = a->arch,
+                            .assumes = strv_view(job->settings.assumes),
+                            .max_time_us = job->timeout_us / LIMIT_MACHINE_PART,
+                            .picture = true,
+                            .pictured = violation};
+  const IrKernel *kernel = a->program->kernels.items[k];
+  IrViolations *seen = KC_NEW(a->arena, IrViolations);
+  seen->arena = a->arena;
+  MachineResult *result = machine_run(a->arena, a->program, kernel, a->host, &options, seen);
+  *shown = NULL;
+  for (int i = 0; violation && i < seen->list.count && !*shown; i++) {
+    const IrViolation *v = seen->list.items[i];
+    if (v->where == violation->where && strcmp(v->kind, violation->kind) == 0) *shown = v;
+  }
+  return result;
 }
 
 bool pipeline_kernel_complete(const Analysis *a, int k) {

@@ -16,8 +16,10 @@ typedef struct Analysis {
   KcArena *arena;
   const Arch *arch;
   bool exact;
-  bool budget_only; /* set before pipeline_run: no findings, and no run of a kernel whose launch
-                       says how much shared memory it gets */
+  bool budget_only;    /* set before pipeline_run: no findings, and no run of a kernel whose launch
+                          says how much shared memory it gets */
+  bool list_constants; /* set before pipeline_run: fill program->constants */
+  char **constants;    /* set before pipeline_run: "NAME=N" of them, set in the text; or NULL */
   IrProgram *program;
   MachineHostFacts *host;
   bool *selected;           /* a kernel: does --kernel name it */
@@ -36,6 +38,11 @@ typedef void PipelineProgress(const char *stage, const char *detail);
  * has a syntax error. */
 bool pipeline_run(Analysis *analysis, const Job *job, const JobTarget *target, LazyRules *rules,
                   PipelineProgress *progress, KcError *error);
+/* Runs kernel `k` again and keeps what happened when in the smallest run that shows `violation`
+ * (NULL: an ordinary run). *shown gets that run's own violation, or NULL when it did not come up
+ * again. Everything lies in the analysis' arena. */
+MachineResult *pipeline_picture(const Analysis *a, const Job *job, int k,
+                                const IrViolation *violation, const IrViolation **shown);
 /* Whether kernel `k` ran with nothing missing: all of it was lowered and no run was cut. */
 bool pipeline_kernel_complete(const Analysis *analysis, int k);
 void pipeline_clear(Analysis *analysis);

@@ -4,9 +4,6 @@
 #include <string.h>
 
 #include "report/protocol.h"
-#include "report/trace.h"
-
-enum { TRACE_COLUMNS = 100 };
 
 static void append_taken(GString *out, char *text) {
   if (text) g_string_append(out, text);
@@ -59,44 +56,6 @@ static bool protocols(const Analysis *a, const Job *job, GString *out, KcError *
   return true;
 }
 
-/* The first violation that the machine saw in a kernel. */
-static const IrViolation *fault_of(const Analysis *a, const IrKernel *kernel) {
-  for (int i = 0; i < a->violations.list.count; i++) {
-    const IrViolation *violation = a->violations.list.items[i];
-    if (violation->kernel == kernel && violation->witness.count > 0) return violation;
-  }
-  return NULL;
-}
-
-/* One kernel a picture: which one must be clear. */
-static bool trace(const Analysis *a, const Job *job, GString *out, KcError *error) {
-  int chosen = -1, count = 0;
-  g_autoptr(GString) names = g_string_new(NULL);
-  for (int k = 0; k < a->program->kernels.count; k++) {
-    if (!a->selected[k] || !a->machines[k]) continue;
-    g_string_append_printf(names, "%s%s", count++ ? ", " : "",
-                           a->program->kernels.items[k]->instantiation);
-    chosen = k;
-  }
-  if (count == 0) return kc_fail(error, job->path, 0, 0, "no kernel here could be run");
-  if (count > 1) {
-    kc_fail(error, job->path, 0, 0, "%d kernels here", count);
-    return kc_hint(error, "choose one with --kernel: %s", names->str);
-  }
-  const IrKernel *kernel = a->program->kernels.items[chosen];
-  TraceInput input = {.program = a->program,
-                      .kernel = kernel,
-                      .result = a->machines[chosen],
-                      .fault = fault_of(a, kernel)};
-  if (g_strcmp0(job->extra, "html") == 0)
-    trace_html(&input, out);
-  else if (g_strcmp0(job->extra, "svg") == 0)
-    trace_svg(&input, out);
-  else
-    trace_text(&input, TRACE_COLUMNS, out);
-  return true;
-}
-
 static const struct {
   const char *name; /* of the command, or of what --dump names */
   Render *render;
@@ -105,7 +64,6 @@ static const struct {
     {"--dump events", dump_events},
     {"--dump model", protocols_as_json},
     {"protocol", protocols},
-    {"trace", trace},
 };
 
 bool render_output(const Analysis *analysis, const Job *job, GString *out, KcError *error) {

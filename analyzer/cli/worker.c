@@ -15,6 +15,7 @@
 #include "cli/pipeline.h"
 #include "cli/render.h"
 #include "cli/render_repro.h"
+#include "cli/render_trace.h"
 #include "cli/sweep.h"
 #include "cli/verdict.h"
 #include "cuda/cuda.h"
@@ -115,9 +116,10 @@ static void take_findings(GPtrArray *into, GPtrArray *findings) {
 static bool run_target(const Job *job, const JobTarget *target, LazyRules *rules, ReportFile *file,
                        GPtrArray *findings, GString *output) {
   KcError error = {0};
-  g_auto(Analysis) analysis = {0};
   bool budget = strcmp(job->command, "budget") == 0;
   bool repro = strcmp(job->command, "repro") == 0;
+  bool trace = strcmp(job->command, "trace") == 0;
+  g_auto(Analysis) analysis = {.list_constants = trace};
   Job today = *job;
   if (budget) today.settings.stages = NULL; /* a range of them comes after the source as it is */
   if (!job->is_ptx) limit_processor_time(limit_parse_us(job->timeout_us));
@@ -126,6 +128,7 @@ static bool run_target(const Job *job, const JobTarget *target, LazyRules *rules
     verdict_add(file, &analysis);
     done = budget  ? sweep_budget(&analysis, job, target, rules, output, &error)
            : repro ? render_repro(&analysis, job, rules, output, &error)
+           : trace ? render_trace(&analysis, job, target, rules, output, &error)
                    : render_output(&analysis, job, output, &error);
   }
   if (!done) verdict_failed(file, &error);

@@ -19,6 +19,9 @@ typedef struct CudaOptions {
   const char *const *flags;       /* -I, -D, -U, -include and what follows `--`; NULL-terminated */
   const char *const *instantiate; /* --instantiate 'kern<128,4>'; NULL-terminated, may be NULL */
   const char *const *stages;      /* --stages [NAME=]N; NULL-terminated, may be NULL */
+  bool list_constants;            /* fill IrProgram.constants */
+  const char *const
+      *constants; /* "NAME=N" of IrProgram.constants, set to N in the text; may be NULL */
   const char *const *event_directives; /* event(...) of the configuration; may be NULL */
   const char *const *dialects;         /* event tables of the project: paths; may be NULL */
   /* Told before the toolkit's headers are read ("parse with the toolkit") and before the lowering

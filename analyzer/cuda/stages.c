@@ -23,6 +23,7 @@ typedef struct Stages {
   CudaUnit *unit;
   CudaParse *parse;
   GPtrArray *names;    /* constants that size an array of mbarriers, in order of appearance */
+  GPtrArray *bounds;   /* constants that bound a loop of the protocol; empty unless asked for */
   GArray *uses;        /* Use */
   GArray *definitions; /* Definition */
 } Stages;
@@ -58,15 +59,21 @@ static bool text_range(Stages *s, CXSourceRange range, EditedFile **file, size_t
 
 /* ---- names ---- */
 
-static void add_name(Stages *s, const EditedFile *file, size_t offset, size_t length) {
-  const char *name = file->original + offset;
-  Use use = {kc_strndup(s->unit->arena, name, length), file, offset};
+static bool is_listed(const GPtrArray *list, const char *name) {
+  for (guint i = 0; i < list->len; i++)
+    if (strcmp(g_ptr_array_index(list, i), name) == 0) return true;
+  return false;
+}
+
+static void add_name_to(Stages *s, GPtrArray *list, const EditedFile *file, size_t offset,
+                        size_t length) {
+  Use use = {kc_strndup(s->unit->arena, file->original + offset, length), file, offset};
   g_array_append_val(s->uses, use);
-  for (guint i = 0; i < s->names->len; i++) {
-    const char *have = g_ptr_array_index(s->names, i);
-    if (strlen(have) == length && strncmp(have, name, length) == 0) return;
-  }
-  g_ptr_array_add(s->names, (gpointer)use.name);
+  if (!is_listed(list, use.name)) g_ptr_array_add(list, (gpointer)use.name);
+}
+
+static void add_name(Stages *s, const EditedFile *file, size_t offset, size_t length) {
+  add_name_to(s, s->names, file, offset, length);
 }
 
 /* Adds the last part of each name in a piece of the text: `Config::kStages * 2` gives kStages. */
@@ -139,6 +146,31 @@ static void names_of_loop(Stages *s, CXCursor loop) {
     add_names_of(s, file, start + (size_t)from, start + (size_t)to);
 }
 
+static bool wants_bounds(const Stages *s) {
+  const CudaOptions *options = s->unit->options;
+  return options->list_constants || (options->constants && *options->constants);
+}
+
+/* `for (int k = 0; k < K_BLOCKS; ++k) { ... wait(&full[k % STAGES]) ... }`: as many trips as a
+ * constant says, where the body takes part in the protocol. */
+static void bounds_of_loop(Stages *s, CXCursor loop) {
+  EditedFile *file;
+  size_t start, end;
+  if (!text_range(s, s->unit->clang->getCursorExtent(loop), &file, &start, &end)) return;
+  g_autofree char *text = g_strndup(file->original + start, end - start);
+  g_autoptr(GRegex) regex =
+      g_regex_new("^for\\s*\\([^;]*;\\s*\\w+\\s*(?:<|!=)\\s*(?:\\w+::)*([A-Za-z_]\\w*)\\s*;",
+                  G_REGEX_RAW, 0, NULL);
+  g_autoptr(GMatchInfo) match = NULL;
+  gint from = 0, to = 0;
+  if (!regex || !g_regex_match(regex, text, 0, &match) ||
+      !g_match_info_fetch_pos(match, 1, &from, &to) ||
+      !g_regex_match_simple("wait|arrive|mbar|barrier|sync|bulk|tma|copy", text + to,
+                            G_REGEX_RAW | G_REGEX_CASELESS, 0))
+    return;
+  add_name_to(s, s->bounds, file, start + (size_t)from, (size_t)(to - from));
+}
+
 static CXChildVisitResult visit_names(CXCursor cursor, CXCursor parent, CXClientData data) {
   Stages *s = data;
   if (parent.kind == CXCursor_TranslationUnit && !unit_is_user(s->unit, cursor))
@@ -147,6 +179,7 @@ static CXChildVisitResult visit_names(CXCursor cursor, CXCursor parent, CXClient
     names_of_array(s, cursor);
   else if (cursor.kind == CXCursor_ForStmt)
     names_of_loop(s, cursor);
+  if (cursor.kind == CXCursor_ForStmt && wants_bounds(s)) bounds_of_loop(s, cursor);
   return CXChildVisit_Recurse;
 }
 
@@ -163,9 +196,7 @@ static void add_definition(Stages *s, const char *name, EditedFile *file, size_t
 }
 
 static bool is_wanted(const Stages *s, const char *name) {
-  for (guint i = 0; i < s->names->len; i++)
-    if (strcmp(g_ptr_array_index(s->names, i), name) == 0) return true;
-  return false;
+  return is_listed(s->names, name) || is_listed(s->bounds, name);
 }
 
 /* The value's text of a constant, an enumerator or a template parameter with a default. */
@@ -306,8 +337,9 @@ static void collect(Stages *s) {
   CXCursor root = clang->getTranslationUnitCursor(s->unit->tu);
   clang->visitChildren(root, visit_names, s);
   guint known = 0;
-  while (known != s->names->len) { /* a use of a template parameter can name a constant */
-    known = s->names->len;
+  while (known !=
+         s->names->len + s->bounds->len) { /* a use of a template parameter can name a constant */
+    known = s->names->len + s->bounds->len;
     clang->visitChildren(root, visit_definitions, s);
   }
   keep_defined_names(s);
@@ -321,6 +353,62 @@ static char *list_names(const Stages *s) {
     g_string_append_printf(out, "%s%s", i ? ", " : "",
                            (const char *)g_ptr_array_index(s->names, i));
   return g_string_free(out, FALSE);
+}
+
+/* Puts `value` where the text defines `name`. */
+static void define_anew(Stages *s, const char *name, const char *value) {
+  for (guint i = 0; i < s->definitions->len; i++) {
+    const Definition *definition = &g_array_index(s->definitions, Definition, i);
+    if (strcmp(definition->name, name) != 0) continue;
+    if (!definition->file) {
+      const char *flag = kc_printf(s->unit->arena, "-D%s=%s", name, value);
+      KC_PUSH(s->unit->arena, s->parse->extra_flags, flag);
+      continue;
+    }
+    edit_add(&s->parse->edits, definition->file, definition->offset, definition->length,
+             kc_strdup(s->unit->arena, value));
+    edit_apply(&s->parse->edits, definition->file);
+  }
+}
+
+/* The value of a constant that every definition writes as the same plain number; else -1. */
+static int64_t value_of(const Stages *s, const char *name) {
+  int64_t value = -1;
+  for (guint i = 0; i < s->definitions->len; i++) {
+    const Definition *definition = &g_array_index(s->definitions, Definition, i);
+    if (strcmp(definition->name, name) != 0) continue;
+    if (!definition->file) return -1;
+    const char *text = definition->file->original + definition->offset;
+    gint64 number = 0;
+    for (size_t j = 0; j < definition->length; j++) {
+      if (!g_ascii_isdigit(text[j]) || number > INT32_MAX / 10) return -1;
+      number = 10 * number + (text[j] - '0');
+    }
+    if (value >= 0 && value != number) return -1;
+    value = number;
+  }
+  return value;
+}
+
+static void list_constants(Stages *s) {
+  IrProgram *program = s->unit->program;
+  const GPtrArray *lists[] = {s->names, s->bounds};
+  for (size_t l = 0; l < G_N_ELEMENTS(lists); l++)
+    for (guint i = 0; i < lists[l]->len; i++) {
+      IrConstant constant = {g_ptr_array_index(lists[l], i), 0};
+      if (l == 1 && is_listed(s->names, constant.name)) continue;
+      constant.value = value_of(s, constant.name);
+      if (constant.value > 0) KC_PUSH(s->unit->arena, program->constants, constant);
+    }
+}
+
+/* CudaOptions.constants; what is no constant of the list is passed over. */
+static void apply_constants(Stages *s) {
+  for (const char *const *at = s->unit->options->constants; at && *at; at++) {
+    const char *equals = strchr(*at, '=');
+    g_autofree char *name = equals ? g_strndup(*at, (gsize)(equals - *at)) : NULL;
+    if (name && is_wanted(s, name)) define_anew(s, name, equals + 1);
+  }
 }
 
 static bool set_constant(Stages *s, const char *name, const char *value, const char *path,
@@ -338,22 +426,11 @@ static bool set_constant(Stages *s, const char *name, const char *value, const c
                    value);
   }
   if (!name) name = g_ptr_array_index(s->names, 0);
-  if (!is_wanted(s, name)) {
+  if (!is_listed(s->names, name)) {
     kc_fail(error, path, 0, 0, "--stages: %s sizes no array of mbarriers", name);
     return kc_hint(error, "constants that do: %s", known);
   }
-  for (guint i = 0; i < s->definitions->len; i++) {
-    const Definition *definition = &g_array_index(s->definitions, Definition, i);
-    if (strcmp(definition->name, name) != 0) continue;
-    if (!definition->file) {
-      const char *flag = kc_printf(s->unit->arena, "-D%s=%s", name, value);
-      KC_PUSH(s->unit->arena, s->parse->extra_flags, flag);
-      continue;
-    }
-    edit_add(&s->parse->edits, definition->file, definition->offset, definition->length,
-             kc_strdup(s->unit->arena, value));
-    edit_apply(&s->parse->edits, definition->file);
-  }
+  define_anew(s, name, value);
   return true;
 }
 
@@ -376,15 +453,20 @@ bool stages_apply(CudaUnit *unit, CudaParse *parse, const char *path, StageNames
                   bool *changed, KcError *error) {
   Stages s = {.unit = unit, .parse = parse};
   s.names = g_ptr_array_new();
+  s.bounds = g_ptr_array_new();
   s.uses = g_array_new(FALSE, FALSE, sizeof(Use));
   s.definitions = g_array_new(FALSE, FALSE, sizeof(Definition));
   collect(&s);
   for (guint i = 0; i < s.names->len; i++)
     KC_PUSH(unit->arena, *names, (const char *)g_ptr_array_index(s.names, i));
   const char *const *options = unit->options->stages;
+  const char *const *constants = unit->options->constants;
+  if (unit->options->list_constants) list_constants(&s);
   bool done = apply_options(&s, options, path, error);
-  *changed = done && options && *options;
+  if (done) apply_constants(&s);
+  *changed = done && ((options && *options) || (constants && *constants));
   g_ptr_array_free(s.names, TRUE);
+  g_ptr_array_free(s.bounds, TRUE);
   g_array_free(s.uses, TRUE);
   g_array_free(s.definitions, TRUE);
   return done;

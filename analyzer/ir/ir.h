@@ -387,6 +387,11 @@ typedef struct IrSkipped { /* text between #if and #endif that the preprocessor 
   SourceRange range;
 } IrSkipped;
 
+typedef struct IrConstant { /* a named integer that the text fixes */
+  const char *name;
+  int64_t value;
+} IrConstant;
+
 typedef struct IrProgram {
   KcArena *arena;
   SourceMap sources;
@@ -399,8 +404,9 @@ typedef struct IrProgram {
   KC_VEC(IrDiagnostic) diagnostics;
   KC_VEC(IrSkipped) skipped;
   IrDirectives *directives;
-  int global_kernels_seen; /* __global__ functions in user files, templates included */
-  int syntax_errors;       /* errors that nvcc would report too */
+  KC_VEC(IrConstant) constants; /* that size rings or bound loops of a protocol; when asked for */
+  int global_kernels_seen;      /* __global__ functions in user files, templates included */
+  int syntax_errors;            /* errors that nvcc would report too */
 } IrProgram;
 
 /* ---- construction (builder.c) ---- */

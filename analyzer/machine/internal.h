@@ -373,6 +373,8 @@ void protocol_merge(Machine *machine, Strand *into, const Strand *gone);
 void protocol_warp_op(Machine *machine, Strand *strand, const IrInsn *insn);
 /* Whether a violation of an earlier run turned out to be the consequence of another. */
 bool protocol_withdrawn(const MachineSession *session, const IrViolation *violation);
+/* A violation is recorded; `insn` may be NULL. */
+void protocol_violation(Machine *machine, const IrInsn *insn);
 /* An external function (printf, malloc) is called; insn->text names it. */
 /* A computation that may be an mma.sync, or the event, before it is executed. */
 void protocol_multiply(Machine *machine, Strand *strand, const IrInsn *insn);

@@ -10,11 +10,14 @@
 
 typedef struct MachineOptions {
   const Arch *arch;
-  uint64_t max_steps;         /* warp instructions a run; 0: default (2 million) */
-  int64_t max_time_us;        /* for one kernel, all samples and schedules; 0: default (5 s) */
-  size_t max_memory;          /* bytes; 0: default (200 MB) */
-  const char *const *assumes; /* --assume expressions; NULL-terminated, may be NULL */
-  bool dump_events;           /* --dump events: the event trace of the first schedule */
+  uint64_t max_steps;          /* warp instructions a run; 0: default (2 million) */
+  int64_t max_time_us;         /* for one kernel, all samples and schedules; 0: default (5 s) */
+  size_t max_memory;           /* bytes; 0: default (200 MB) */
+  const char *const *assumes;  /* --assume expressions; NULL-terminated, may be NULL */
+  bool dump_events;            /* --dump events: the event trace of the first schedule */
+  bool picture;                /* keep what happened when (MachineResult.intervals) */
+  const IrViolation *pictured; /* with `picture`: of the smallest run that shows a violation of this
+                                  kind at this place; NULL: of the first run */
 } MachineOptions;
 
 /* ---- facts of the host side, from running the host programs ---- */
@@ -105,9 +108,12 @@ typedef struct MachineInterval { /* for `kcheck trace`: what happened when, in m
   int64_t phase;
   uint64_t begin, end;
   uint32_t where;
-  bool fault;
+  bool fault; /* at the place of the violation that is shown */
   int order;  /* 1, 2: the first and the second access of the race that is shown; 0: neither */
   bool never; /* a wait that never ends */
+  const char
+      *deed; /* what is done, where the kind does not tell ("tensor load", "fence.proxy.async",
+                "barrier 1"), or what a wait that never ends waits for; else NULL */
 } MachineInterval;
 
 typedef enum MachineIntervalKind {
@@ -119,7 +125,8 @@ typedef enum MachineIntervalKind {
   MACHINE_BARRIER,
   MACHINE_THREAD_READ,  /* ordinary loads of a warp from shared memory */
   MACHINE_THREAD_WRITE, /* ordinary stores */
-  MACHINE_PHASE_END     /* a phase of an mbarrier completes */
+  MACHINE_PHASE_END,    /* a phase of an mbarrier completes */
+  MACHINE_OTHER         /* other synchronisation: fences, commits, waits for groups, alloc */
 } MachineIntervalKind;
 
 typedef struct MachineResult {
@@ -128,7 +135,7 @@ typedef struct MachineResult {
   KC_VEC(const char *) not_checked; /* "deadlock: a call could not be lowered (line 41)" */
   KC_VEC(MachineBarrierUse) barriers;
   KC_VEC(MachineInterval)
-  intervals; /* of the sample that shows the first violation, else of the first */
+  intervals; /* with MachineOptions.picture, in the order they begin or were issued */
   KC_VEC(MachineReplay) replays; /* first an ordinary run, then one for each violation */
   KC_VEC(MachineMapUse) maps;
   int asm_executed, asm_total;

@@ -39,6 +39,7 @@ IrViolation *machine_violation(Machine *machine, MachineCheck check, const IrIns
   uint32_t where = insn ? insn->where : machine->kernel->where;
   IrViolation *v = ir_violation(machine->violations, kind, machine->kernel, where, "%s", text);
   KC_PUSH(machine->arena, run->violation_check, check);
+  protocol_violation(machine, insn);
   return v;
 }
 

@@ -33,7 +33,7 @@ typedef struct ProtocolSession {
   KC_VEC(InferredCopy) copies;
   KC_VEC(BarrierContract) contracts;
   KC_VEC(MachineInterval) intervals;
-  bool intervals_fault; /* they show a violation */
+  bool intervals_degenerate; /* they are of a run with degenerate inputs */
   int tmem_columns, registers;
   KC_VEC(int) warpgroup_registers;
   KC_VEC(Accusation) accusations;

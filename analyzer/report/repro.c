@@ -5,6 +5,8 @@
 #include "report/repro_map.h"
 #include "support/data.h"
 
+#define NAME_CHARACTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_:"
+
 enum { MOST_PARAMETER_BYTES = 4096 };
 
 static const MachineReplay *replay_of(const ReproInput *input) {
@@ -159,6 +161,46 @@ static bool put_arguments(Writer *w) {
   return true;
 }
 
+/* ---- variables in device memory ---- */
+
+static bool is_map_in(const IrObject *object, uint64_t address) {
+  return address >= object->address && address + 128 <= object->address + object->bytes;
+}
+
+/* Encodes the maps that copies were issued with from `object`. */
+static bool put_object_maps(Writer *w, const IrObject *object, bool *any) {
+  const MachineResult *result = w->input->result;
+  for (int i = 0; i < result->maps.count; i++) {
+    uint64_t address = result->maps.items[i].address;
+    if (!is_map_in(object, address)) continue;
+    g_autofree char *buffer = g_strdup_printf("symbol_map%d", i);
+    *any = true;
+    g_string_append_printf(w->out, "  alignas(64) unsigned char %s[128] = {};\n", buffer);
+    if (!repro_put_map(w->input, address, buffer, 0, object->name, w->out, w->error)) return false;
+    g_string_append_printf(
+        w->out, "\n  must(cudaMemcpyToSymbol(%s, %s, 128, %" G_GUINT64_FORMAT "), \"%s\");\n",
+        object->name, buffer, address - object->address, object->name);
+  }
+  return true;
+}
+
+/* What the kernel keeps in __device__ variables is restored between runs. */
+static bool put_objects(Writer *w) {
+  const IrKernel *kernel = w->input->kernel;
+  for (int i = 0; i < kernel->objects.count; i++) {
+    const IrObject *object = &kernel->objects.items[i];
+    bool constant = object->space == IR_SPACE_CONST;
+    bool any = false;
+    if ((!constant && object->space != IR_SPACE_GLOBAL) || !object->name || !object->bytes)
+      continue;
+    if (strspn(object->name, NAME_CHARACTERS) != strlen(object->name)) continue;
+    if (!put_object_maps(w, object, &any)) return false;
+    if (!constant && !any && object->bytes >= 4 && object->bytes % 4 == 0 && !object->read_only)
+      g_string_append_printf(w->out, "  variable(\"%s\", %s);\n", object->name, object->name);
+  }
+  return true;
+}
+
 /* ---- the program ---- */
 
 static void append_comment(GString *out, const char *label, const char *text) {
@@ -201,8 +243,19 @@ static void append_launch(const ReproInput *input, const MachineReplay *replay, 
                            ",\n              dim3(%" G_GINT64_FORMAT ", %" G_GINT64_FORMAT
                            ", %" G_GINT64_FORMAT ")",
                            dims[d][0], dims[d][1], dims[d][2]);
-  g_string_append_printf(out, ", %" G_GINT64_FORMAT ", %s, arguments});\n}\n",
-                         shared_bytes(input, replay), opt_in ? "true" : "false");
+  bool early = g_str_has_prefix(input->finding->rule, "pdl-");
+  g_string_append_printf(out, ", %" G_GINT64_FORMAT ", %s, %s, arguments});\n}\n",
+                         shared_bytes(input, replay), opt_in ? "true" : "false",
+                         early ? "true" : "false");
+}
+
+/* "a::b::" */
+static void append_using(GString *out, const char *scope) {
+  g_autofree char *name = g_strdup(scope);
+  while (g_str_has_suffix(name, "::"))
+    name[strlen(name) - 2] = 0;
+  if (*name && strspn(name, NAME_CHARACTERS) == strlen(name))
+    g_string_append_printf(out, "  using namespace %s;\n", name);
 }
 
 bool repro_write(const ReproInput *input, GString *out, KcError *error) {
@@ -217,7 +270,8 @@ bool repro_write(const ReproInput *input, GString *out, KcError *error) {
   g_string_append_printf(
       body, "\nint main() {\n  using namespace kcheck_repro;\n  need_device(%d, %d, %s);\n",
       number / 10, number % 10, suffixed ? "true" : "false");
-  if (!put_arguments(&writer)) return false;
+  if (input->kernel->scope && *input->kernel->scope) append_using(body, input->kernel->scope);
+  if (!put_objects(&writer) || !put_arguments(&writer)) return false;
   append_launch(input, replay, body);
   append_head(input, replay, out);
   g_string_append(out, harness);

@@ -1,5 +1,5 @@
 /* The pipeline as the machine saw it, for `kcheck trace`: rows are stages, barriers and warps, time
- * runs to the right. One self-contained SVG, or HTML around it; readable in grey. */
+ * runs to the right. One self-contained SVG, or an HTML page around it; readable in grey. */
 #ifndef KC_REPORT_TRACE_H
 #define KC_REPORT_TRACE_H
 
@@ -7,19 +7,25 @@
 
 #include "ir/violation.h"
 #include "machine/machine.h"
+#include "rules/rules.h"
 
 typedef struct TraceInput {
   const IrProgram *program;
   const IrKernel *kernel;
   const MachineResult *result;
-  const IrViolation *fault; /* ringed, its sentence beside it; NULL: a clean run */
+  const IrViolation *fault; /* ringed; its witness is told; NULL: a clean run */
+  const Finding
+      *finding;        /* that tells the fault; without one: a finding that no run shows, or NULL */
+  const char *changed; /* "STAGES = 2 (4 in the source)", or NULL: the source as it is */
+  bool all;            /* draw what has no part in the fault as well */
 } TraceInput;
 
-/* Appends an <svg> element (XML, UTF-8). */
+/* Appends an <svg> element (XML, UTF-8) with the sentence, the witness and the legend in it. */
 void trace_svg(const TraceInput *input, GString *out);
-/* Appends a whole HTML document with the drawing, the fault and the witness. */
+/* Appends a whole HTML document: sentence and witness above, the drawing with names that stay
+ * while it is panned, and the detail of the event under the mouse or the keyboard's focus. */
 void trace_html(const TraceInput *input, GString *out);
-/* Appends the rows as text, `columns` wide, for a terminal. */
+/* Appends the sentence and the rows as text, `columns` wide, for a terminal. */
 void trace_text(const TraceInput *input, int columns, GString *out);
 
 #endif

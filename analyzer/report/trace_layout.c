@@ -10,7 +10,9 @@ static bool is_barrier(const MachineInterval *interval) {
 }
 
 static TraceGroup group_of(const MachineInterval *interval) {
-  if (interval->kind == MACHINE_WAIT || interval->kind == MACHINE_BARRIER) return TRACE_GROUP_WARP;
+  if (interval->kind == MACHINE_WAIT || interval->kind == MACHINE_BARRIER ||
+      interval->kind == MACHINE_OTHER)
+    return TRACE_GROUP_WARP;
   return interval->stage >= 0 ? TRACE_GROUP_STAGE : TRACE_GROUP_SHARED;
 }
 
@@ -50,10 +52,11 @@ static gint by_time(gconstpointer left, gconstpointer right) {
 
 /* ---- rows ---- */
 
-static void add_row(TraceLayout *layout, const MachineInterval *interval) {
+static void add_row(TraceLayout *layout, const MachineInterval *interval, bool fault) {
   int known = find_row(layout, interval);
   if (known >= 0) {
     g_array_index(layout->rows, TraceRow, known).barrier |= is_barrier(interval);
+    g_array_index(layout->rows, TraceRow, known).fault |= fault;
     return;
   }
   TraceRow row = {.group = group_of(interval),
@@ -63,33 +66,36 @@ static void add_row(TraceLayout *layout, const MachineInterval *interval) {
                   .last_warp = interval->warp,
                   .barrier = is_barrier(interval),
                   .object = object_of(interval),
-                  .lanes = 1};
+                  .lanes = 1,
+                  .fault = fault};
   g_array_append_val(layout->rows, row);
 }
 
 /* What a warp does, as text: equal for warps of the same role. */
-static char *role_of(const MachineResult *result, const TraceRow *row) {
+static char *role_of(const MachineResult *result, const TraceSlice *slice, const TraceRow *row) {
   GString *role = g_string_new(NULL);
   for (int i = 0; i < result->intervals.count; i++) {
     const MachineInterval *in = &result->intervals.items[i];
-    if (same_row(row, in))
-      g_string_append_printf(role, "%d %u %s %" G_GINT64_FORMAT " %d;", in->kind, in->where,
-                             object_of(in), in->phase, in->never);
+    if (!slice->shown[i] || !same_row(row, in)) continue;
+    bool alone = i == slice->first || i == slice->second || i == slice->here;
+    g_string_append_printf(role, "%d %u %s %" G_GINT64_FORMAT " %d %d;", in->kind, in->where,
+                           object_of(in), in->phase, in->never, alone && !in->never ? i : -1);
   }
   return g_string_free(role, FALSE);
 }
 
 /* Rows of neighbouring warps that do the same become the row of the first. */
-static void merge_warps(TraceLayout *layout, const MachineResult *result) {
+static void merge_warps(TraceLayout *layout, const MachineResult *result, const TraceSlice *slice) {
   g_autofree char *before = NULL;
   for (guint i = 0; i < layout->rows->len;) {
     TraceRow *row = &g_array_index(layout->rows, TraceRow, i);
-    char *role = row->group == TRACE_GROUP_WARP ? role_of(result, row) : NULL;
+    char *role = row->group == TRACE_GROUP_WARP ? role_of(result, slice, row) : NULL;
     TraceRow *above = i > 0 ? row - 1 : NULL;
     bool same = role && before && above->group == TRACE_GROUP_WARP && above->cta == row->cta &&
                 strcmp(role, before) == 0;
     if (same) {
       above->last_warp = row->warp;
+      above->fault |= row->fault;
       g_array_remove_index(layout->rows, i);
       g_free(role);
       continue;
@@ -114,17 +120,17 @@ static void label_rows(TraceLayout *layout) {
 /* ---- lanes ---- */
 
 /* Bars that would overlap go above each other; marks of a moment never do. */
-static void place_lanes(TraceLayout *layout, const MachineResult *result) {
+static void place_lanes(TraceLayout *layout, const MachineResult *result, const TraceSlice *slice) {
   guint rows = layout->rows->len;
   g_autofree double *ends = g_new(double, rows *MOST_LANES);
   for (guint i = 0; i < rows * MOST_LANES; i++)
     ends[i] = -1;
   for (int i = 0; i < result->intervals.count; i++) {
     const MachineInterval *in = &result->intervals.items[i];
-    int row = find_row(layout, in);
+    int row = slice->shown[i] ? find_row(layout, in) : -1;
     layout->row_of[i] = row;
     layout->lane_of[i] = 0;
-    if (row < 0 || is_barrier(in)) continue;
+    if (row < 0 || is_barrier(in) || in->kind == MACHINE_OTHER) continue;
     double from = trace_position(layout, in->begin), to = trace_position(layout, in->end);
     int lane = 0;
     while (lane + 1 < MOST_LANES && ends[row * MOST_LANES + lane] > from)
@@ -158,17 +164,40 @@ static void place_times(TraceLayout *layout) {
 }
 
 /* Times of what is drawn only: a row that stands for several warps shows the first. */
-static void collect_times(TraceLayout *layout, const MachineResult *result) {
+static void collect_times(TraceLayout *layout, const MachineResult *result,
+                          const TraceSlice *slice) {
   for (int i = 0; i < result->intervals.count; i++) {
     const MachineInterval *in = &result->intervals.items[i];
-    if (find_row(layout, in) < 0) continue;
+    if (!slice->shown[i] || find_row(layout, in) < 0) continue;
     guint64 begin = in->begin, end = MAX(in->end, in->begin);
     g_array_append_val(layout->times, begin);
     g_array_append_val(layout->times, end);
   }
 }
 
-TraceLayout *trace_layout_new(const MachineResult *result) {
+/* Rows beyond what can be looked at: those without a fault go, the last first. */
+static void drop_rows(TraceLayout *layout) {
+  for (guint i = layout->rows->len; i-- > 0 && layout->rows->len > MOST_ROWS;) {
+    if (g_array_index(layout->rows, TraceRow, i).fault) continue;
+    g_array_remove_index(layout->rows, i);
+    layout->left_out++;
+  }
+  if (layout->rows->len <= MOST_ROWS) return;
+  layout->left_out += (int)layout->rows->len - MOST_ROWS;
+  g_array_set_size(layout->rows, MOST_ROWS);
+}
+
+/* A line of words above the bars for each thing that is pointed at. */
+static void place_remarks(TraceLayout *layout, const TraceSlice *slice) {
+  const int intervals[] = {slice->first, slice->second, slice->here};
+  for (int i = 0; i < 3; i++) {
+    int row = intervals[i] >= 0 ? layout->row_of[intervals[i]] : -1;
+    layout->remark_of[i] = row >= 0 ? g_array_index(layout->rows, TraceRow, row).remarks++ : -1;
+  }
+}
+
+TraceLayout *trace_layout_new(const TraceInput *input, const TraceSlice *slice) {
+  const MachineResult *result = input->result;
   TraceLayout *layout = g_new0(TraceLayout, 1);
   layout->rows = g_array_new(FALSE, TRUE, sizeof(TraceRow));
   layout->times = g_array_new(FALSE, TRUE, sizeof(guint64));
@@ -177,18 +206,17 @@ TraceLayout *trace_layout_new(const MachineResult *result) {
   layout->lane_of = g_new0(int, count + 1);
   for (int i = 0; i < count; i++) {
     layout->many_ctas |= result->intervals.items[i].cta != result->intervals.items[0].cta;
-    add_row(layout, &result->intervals.items[i]);
+    if (slice->shown[i])
+      add_row(layout, &result->intervals.items[i], trace_slice_is_fault(slice, input, i));
   }
   g_array_sort(layout->rows, by_order);
-  merge_warps(layout, result);
-  if (layout->rows->len > MOST_ROWS) {
-    layout->left_out = (int)layout->rows->len - MOST_ROWS;
-    g_array_set_size(layout->rows, MOST_ROWS);
-  }
+  merge_warps(layout, result, slice);
+  drop_rows(layout);
   label_rows(layout);
-  collect_times(layout, result);
+  collect_times(layout, result, slice);
   place_times(layout);
-  place_lanes(layout, result);
+  place_lanes(layout, result, slice);
+  place_remarks(layout, slice);
   return layout;
 }
 

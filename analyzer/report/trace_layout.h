@@ -5,7 +5,7 @@
 
 #include <glib.h>
 
-#include "machine/machine.h"
+#include "report/trace_slice.h"
 
 typedef enum TraceGroup {                     /* in the order they are drawn */
                           TRACE_GROUP_STAGE,  /* what belongs to one stage of a ring: its data, then
@@ -22,6 +22,8 @@ typedef struct TraceRow {
   char *label;
   int last_warp; /* rows of warps that do the same are one */
   int lanes;     /* bars above each other, at least 1 */
+  int remarks;   /* lines above the bars for what is said of the fault */
+  bool fault;    /* holds something that is pointed at */
 } TraceRow;
 
 typedef struct TraceLayout {
@@ -32,10 +34,12 @@ typedef struct TraceLayout {
   double *at;    /* position of each, in units */
   double width;  /* units */
   bool many_ctas;
-  int left_out; /* rows that there was no room for */
+  int remark_of[3]; /* line in its row of what is said of first, second, here */
+  int left_out;     /* rows that there was no room for */
 } TraceLayout;
 
-TraceLayout *trace_layout_new(const MachineResult *result);
+/* `slice` must live as long as the layout. */
+TraceLayout *trace_layout_new(const TraceInput *input, const TraceSlice *slice);
 void trace_layout_free(TraceLayout *layout);
 /* Position of a machine step on the time axis, in units. */
 double trace_position(const TraceLayout *layout, uint64_t step);

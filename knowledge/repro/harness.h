@@ -1,6 +1,7 @@
 // What every program written by `kcheck repro` has in common: memory with contents that tell stale
 // tiles from fresh ones, tensor maps, a launch that can't take longer than its limit, and the same
-// launch again and again between which only leftovers in shared memory differ.
+// launch again and again between which only leftovers in shared memory and the company on the
+// device differ.
 #include <cuda.h>
 #include <cuda_runtime.h>
 
@@ -52,6 +53,7 @@ enum Contents { REALS, INTEGERS, POINTERS, ZEROS };
 
 struct Buffer {
   const char *name;
+  size_t size;
   unsigned char *live, *pristine, *first; // as the kernel sees it, before, and after the first run
 };
 
@@ -78,7 +80,7 @@ inline void *memory(const char *name, Contents contents, int width,
   }
   for (size_t i = 0; contents == INTEGERS && !list.empty() && i < BUFFER_BYTES / width; ++i)
     std::memcpy(&bytes[width * i], &list[i % list.size()], width); // little endian
-  Buffer b = {name, nullptr, nullptr, nullptr};
+  Buffer b = {name, BUFFER_BYTES, nullptr, nullptr, nullptr};
   must(cudaMalloc(&b.live, BUFFER_BYTES), "memory");
   must(cudaMalloc(&b.pristine, BUFFER_BYTES), "memory");
   must(cudaMalloc(&b.first, BUFFER_BYTES), "memory");
@@ -91,6 +93,19 @@ inline void *memory(const char *name, Contents contents, int width,
   must(cudaMemcpy(b.live, b.pristine, BUFFER_BYTES, cudaMemcpyDeviceToDevice), "memory");
   buffers().push_back(b);
   return b.live;
+}
+
+// A variable in device memory: every run finds it as the first one did.
+template <class T> inline void variable(const char *name, const T &symbol) {
+  Buffer b = {name, 0, nullptr, nullptr, nullptr};
+  void *address = nullptr;
+  must(cudaGetSymbolAddress(&address, symbol), name);
+  must(cudaGetSymbolSize(&b.size, symbol), name);
+  b.live = static_cast<unsigned char *>(address);
+  must(cudaMalloc(&b.pristine, b.size), "memory");
+  must(cudaMalloc(&b.first, b.size), "memory");
+  must(cudaMemcpy(b.pristine, b.live, b.size, cudaMemcpyDeviceToDevice), name);
+  buffers().push_back(b);
 }
 
 template <class T> inline void put(unsigned char *parameter, size_t offset, T value) {
@@ -140,6 +155,30 @@ __global__ void scrub(unsigned value, unsigned words) {
   }
 }
 
+// Other work on the device for `ticks`: it takes issue slots and bandwidth, so that asynchronous
+// copies and warps come in another order than on an idle device.
+__global__ void press(const unsigned *data, unsigned words, long long ticks, unsigned *sink) {
+  const long long start = clock64();
+  unsigned sum = 0;
+  for (unsigned i = blockIdx.x * blockDim.x + threadIdx.x; clock64() - start < ticks;
+       i = (i + 8191 * 97) % words)
+    sum += __ldcg(data + i);
+  if (sum == 0x12345678u) *sink = sum;
+}
+
+// What a preceding grid does that lets its dependents start early: the contents come late.
+__global__ void produce(unsigned *live, const unsigned *pristine, size_t words) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+  const long long start = clock64();
+  while (clock64() - start < 400000) {
+  }
+  for (size_t i = blockIdx.x * size_t(blockDim.x) + threadIdx.x; i < words;
+       i += size_t(gridDim.x) * blockDim.x)
+    live[i] = pristine[i];
+}
+
 __global__ void compare(const unsigned *a, const unsigned *b, unsigned words, unsigned *first) {
   for (unsigned i = blockIdx.x * blockDim.x + threadIdx.x; i < words; i += gridDim.x * blockDim.x)
     if (a[i] != b[i]) atomicMin(first, i);
@@ -150,6 +189,7 @@ struct Launch {
   dim3 grid, block, cluster;
   size_t shared_bytes;
   bool opt_in; // ask for more dynamic shared memory than 48 KB
+  bool early;  // from the second run on: as the dependent of a grid that writes its inputs late
   void **arguments;
 };
 
@@ -157,25 +197,42 @@ template <class... Parameters> inline const void *address_of(void (*kernel)(Para
   return reinterpret_cast<const void *>(kernel);
 }
 
+// The inputs are rubbish until the grid before has written them.
+inline void late_inputs(cudaStream_t stream) {
+  for (const Buffer &b : buffers())
+    must(cudaMemsetAsync(b.live, 0x3c, b.size, stream), "rubbish");
+  for (const Buffer &b : buffers())
+    produce<<<16, 256, 0, stream>>>(reinterpret_cast<unsigned *>(b.live),
+                                    reinterpret_cast<unsigned *>(b.pristine), b.size / 4);
+}
+
 inline void start(const Launch &launch, cudaStream_t stream, int run) {
-  cudaLaunchAttribute attribute;
-  attribute.id = cudaLaunchAttributeClusterDimension;
-  attribute.val.clusterDim.x = launch.cluster.x;
-  attribute.val.clusterDim.y = launch.cluster.y;
-  attribute.val.clusterDim.z = launch.cluster.z;
+  cudaLaunchAttribute attributes[2] = {};
+  unsigned count = 0;
+  if (launch.cluster.x * launch.cluster.y * launch.cluster.z > 1) {
+    attributes[count].id = cudaLaunchAttributeClusterDimension;
+    attributes[count].val.clusterDim.x = launch.cluster.x;
+    attributes[count].val.clusterDim.y = launch.cluster.y;
+    attributes[count++].val.clusterDim.z = launch.cluster.z;
+  }
+  if (launch.early && run > 0) {
+    attributes[count].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    attributes[count++].val.programmaticStreamSerializationAllowed = 1;
+  }
   cudaLaunchConfig_t config = {};
   config.gridDim = launch.grid;
   config.blockDim = launch.block;
   config.dynamicSmemBytes = launch.shared_bytes;
   config.stream = stream;
-  config.attrs = &attribute;
-  config.numAttrs = launch.cluster.x * launch.cluster.y * launch.cluster.z > 1 ? 1 : 0;
+  config.attrs = attributes;
+  config.numAttrs = count;
   cudaError_t status = cudaSuccess;
   if (launch.opt_in && launch.shared_bytes > 48 * 1024)
     status = cudaFuncSetAttribute(launch.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                   int(launch.shared_bytes));
   if (status == cudaSuccess && launch.cluster.x * launch.cluster.y * launch.cluster.z > 8)
     status = cudaFuncSetAttribute(launch.kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
+  if (status == cudaSuccess && launch.early && run > 0) late_inputs(stream);
   if (status == cudaSuccess) status = cudaLaunchKernelExC(&config, launch.kernel, launch.arguments);
   if (status == cudaSuccess) status = cudaGetLastError();
   if (status != cudaSuccess)
@@ -204,21 +261,20 @@ inline void prepare(int run, cudaStream_t stream) {
   static const unsigned leftovers[] = {0, 0xffffffffu, 0x3f803f80u, 0xc040c040u};
   scrub<<<2 * sms, 256, most, stream>>>(leftovers[run % 4], unsigned(most / 4));
   for (const Buffer &b : buffers())
-    must(cudaMemcpyAsync(b.live, b.pristine, BUFFER_BYTES, cudaMemcpyDeviceToDevice, stream),
-         "memory");
+    must(cudaMemcpyAsync(b.live, b.pristine, b.size, cudaMemcpyDeviceToDevice, stream), "memory");
   must(cudaStreamSynchronize(stream), "preparing a run");
 }
 
 inline void check(int run, cudaStream_t stream, unsigned *first) {
   for (const Buffer &b : buffers()) {
     if (run == 0) {
-      must(cudaMemcpy(b.first, b.live, BUFFER_BYTES, cudaMemcpyDeviceToDevice), "memory");
+      must(cudaMemcpy(b.first, b.live, b.size, cudaMemcpyDeviceToDevice), "memory");
       continue;
     }
     *first = 0xffffffffu;
     compare<<<256, 256, 0, stream>>>(reinterpret_cast<unsigned *>(b.live),
-                                     reinterpret_cast<unsigned *>(b.first),
-                                     unsigned(BUFFER_BYTES / 4), first);
+                                     reinterpret_cast<unsigned *>(b.first), unsigned(b.size / 4),
+                                     first);
     must(cudaStreamSynchronize(stream), "comparing");
     if (*first != 0xffffffffu)
       outcome(SHOWN, "wrong: run %d leaves other results than run 1 in %s, first at byte %llu",
@@ -226,14 +282,27 @@ inline void check(int run, cudaStream_t stream, unsigned *first) {
   }
 }
 
+// Every third run has company.
+inline void pressure(int run, cudaStream_t beside, unsigned *sink) {
+  int device = 0, sms = 0;
+  if (run % 3 != 1 || buffers().empty()) return;
+  must(cudaGetDevice(&device), "device");
+  cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device);
+  const Buffer &b = buffers().front();
+  press<<<sms, 128, 0, beside>>>(reinterpret_cast<unsigned *>(b.pristine), unsigned(b.size / 4),
+                                 2000000, sink);
+}
+
 // Runs the kernel until something shows.
 inline int run(const Launch &launch) {
-  cudaStream_t stream;
+  cudaStream_t stream, beside;
   unsigned *first;
+  must(cudaStreamCreateWithFlags(&beside, cudaStreamNonBlocking), "stream");
   must(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "stream");
   must(cudaMallocManaged(&first, sizeof *first), "memory");
   for (int i = 0; i < RUNS; ++i) {
     prepare(i, stream);
+    pressure(i, beside, first);
     start(launch, stream, i);
     wait(stream, i);
     check(i, stream, first);

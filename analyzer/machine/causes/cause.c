@@ -431,6 +431,13 @@ static bool explain_init(Machine *machine, const Symptom *s) {
   if (v && !wrong_thread)
     ir_violation_related(machine->violations, v, s->now_insn->where, "used here by %s",
                          witness_warp(machine, (uint32_t)s->warp));
+  if (v && !wrong_thread)
+    witness_order(machine, v,
+                  kc_printf(machine->arena, "mbarrier.init at %s", machine_line(machine, s->insn)),
+                  kc_printf(machine->arena, "%s by %s at %s", s->what,
+                            witness_warp(machine, (uint32_t)s->warp),
+                            machine_line(machine, s->now_insn)),
+                  remote ? "a cluster barrier with release and acquire" : "a block-wide barrier");
   return v != NULL;
 }
 

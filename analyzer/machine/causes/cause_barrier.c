@@ -29,6 +29,6 @@ bool cause_single_barrier(Machine *machine, const Symptom *s) {
   if (v)
     ir_violation_related(machine->violations, v, before->insn->where, "%s",
                          witness_access(machine, before));
-  witness_race(machine, v, before, now, "nothing orders it after the read");
+  witness_race(machine, v, before, now, "a barrier on which the reader hands the buffer back");
   return v != NULL;
 }

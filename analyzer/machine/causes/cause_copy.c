@@ -16,7 +16,7 @@ static bool cp_async_over(Machine *machine, const Symptom *s, const Access *read
       witness_warp(machine, copy->warp), cause_place(machine, s),
       witness_warp(machine, reader->warp));
   cause_relate(machine, v, reader, witness_access(machine, reader));
-  witness_race(machine, v, s->before, s->now, "no barrier orders the two");
+  witness_race(machine, v, s->before, s->now, "a barrier that both take part in");
   return v != NULL;
 }
 
@@ -41,7 +41,8 @@ static bool cp_async_kept(Machine *machine, const Symptom *s) {
       witness_warp(machine, reader->warp), (long long)wait.phase, name, cause_place(machine, s));
   cause_relate(machine, v, s->before, witness_access(machine, s->before));
   cause_relate(machine, v, reader, witness_access(machine, reader));
-  witness_race(machine, v, s->before, reader, "the copy may still be in flight");
+  witness_race(machine, v, s->before, reader,
+               "a wait for the copy, then a barrier for other readers");
   return v != NULL;
 }
 
@@ -87,7 +88,7 @@ bool cause_cp_async_read(Machine *machine, const Symptom *s) {
   }
   cause_relate(machine, v, copy, witness_access(machine, copy));
   cause_relate(machine, v, s->now, witness_access(machine, s->now));
-  witness_race(machine, v, copy, s->now, "the copy may still be in flight");
+  witness_race(machine, v, copy, s->now, "a wait for the copy, then a barrier for other readers");
   return v != NULL;
 }
 
@@ -102,6 +103,6 @@ bool cause_cp_async_refill(Machine *machine, const Symptom *s) {
             cause_place(machine, s), witness_warp(machine, reader->warp),
             witness_warp(machine, copy->warp));
   cause_relate(machine, v, copy, witness_access(machine, copy));
-  witness_race(machine, v, reader, copy, "no barrier orders the two");
+  witness_race(machine, v, reader, copy, "a barrier that both take part in");
   return v != NULL;
 }

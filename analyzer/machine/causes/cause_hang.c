@@ -478,13 +478,13 @@ static bool deadlock_at(Machine *machine, const Hang *hang, const Stuck *s) {
                          "%s waits for ever: %s", machine_who(machine, s->strand), what);
   if (!v) return false;
   if (s->waiter) witness_barrier(machine, v, s->waiter->bar, 2);
-  int related = 0;
+  const IrInsn *related[2] = {NULL, NULL};
   for (int w = 0; w <= 2; w++)
-    for (int j = 0; j < hang->list.count && related < 2; j++) {
+    for (int j = 0; j < hang->list.count && !related[1]; j++) {
       const Stuck *other = &hang->list.items[j];
-      if (weight(other) != w || other->insn == s->insn) continue;
+      if (weight(other) != w || other->insn == s->insn || other->insn == related[0]) continue;
       relate_waiter(machine, v, other);
-      related++;
+      related[related[0] ? 1 : 0] = other->insn;
     }
   return true;
 }
@@ -577,7 +577,13 @@ static IrViolation *last_violation(Machine *machine) {
 bool cause_explain_hang(Machine *machine, bool generic) {
   Hang hang = {.machine = machine};
   gather(&hang);
-  if (generic) return generic_hang(machine, &hang);
+  if (generic) {
+    int before = machine->violations->list.count;
+    bool found = generic_hang(machine, &hang);
+    if (found && machine->violations->list.count > before)
+      witness_stuck(machine, last_violation(machine), STUCK_LINES);
+    return found;
+  }
   static const Question questions[] = {
       not_looped,         ask_exhausted,      ask_bytes,      ask_lapped, stale_waits,
       ask_pair,           ask_first,          hang_divergent, ask_count,  ask_nobody,

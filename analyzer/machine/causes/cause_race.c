@@ -59,6 +59,20 @@ bool cause_not_looped(Machine *machine, const WaitContext *wait, int64_t data) {
   return v || !machine_is_off(machine, MACHINE_CHECK_RACE);
 }
 
+/* "a wait for phase 2 of full[0] (the wait at line 19, parity 0, passed on phase 0)" */
+static const char *missing_wait(Machine *machine, const WaitContext *wait) {
+  const char *name = mbarrier_name(machine, wait->bar, wait->bar->rank);
+  const char *line = machine_line(machine, wait->insn);
+  if (wait->phase < 0)
+    return kc_printf(machine->session->arena,
+                     "a wait that lasts (that on %s at %s, parity %d, passed before any phase was "
+                     "complete)",
+                     name, line, wait->parity);
+  return kc_printf(machine->session->arena,
+                   "a wait for a later phase of %s (that at %s, parity %d, passed on phase %lld)",
+                   name, line, wait->parity, (long long)wait->phase);
+}
+
 bool cause_wrong_parity(Machine *machine, const WaitContext *wait, const char *consequence,
                         const Access *before, const Access *now, int64_t data) {
   if (cause_not_looped(machine, wait, data)) return true;
@@ -101,8 +115,8 @@ bool cause_wrong_parity(Machine *machine, const WaitContext *wait, const char *c
   if (!v) return !machine_is_off(machine, MACHINE_CHECK_PHASE); /* said before */
   if (before) cause_relate(machine, v, before, witness_access(machine, before));
   if (now) cause_relate(machine, v, now, witness_access(machine, now));
-  if (before && now) timeline_race(machine, before, now);
   ir_violation_fact(machine->violations, v, "parity", "%d", wait->parity);
+  if (before && now) witness_race(machine, v, before, now, missing_wait(machine, wait));
   witness_barrier(machine, v, wait->bar, 3);
   return true;
 }
@@ -288,7 +302,7 @@ static bool unguarded(Machine *machine, const Symptom *s, const Access *copy) {
       cause_place(machine, s), witness_access(machine, s->now),
       mbarrier_name(machine, copy->barrier, copy->barrier->rank), witness_actor(copy));
   cause_relate(machine, v, copy, witness_access(machine, copy));
-  witness_race(machine, v, copy, s->now, "no wait on that barrier");
+  witness_race(machine, v, copy, s->now, "a wait on that barrier");
   return v != NULL;
 }
 
@@ -338,7 +352,7 @@ static bool released_early(Machine *machine, const Symptom *s, const Mbar *empty
   cause_relate(machine, v, reader, witness_access(machine, reader));
   cause_relate(machine, v, s->now, witness_access(machine, s->now));
   witness_race(machine, machine_is_off(machine, MACHINE_CHECK_RACE) ? NULL : v, reader, s->now,
-               "nothing says that the wgmma is done");
+               "a wgmma.wait_group that covers the wgmma, before the release");
   return v != NULL;
 }
 
@@ -355,7 +369,7 @@ static bool multicast_twice(Machine *machine, const Symptom *s) {
                          "CTAs %d and %d both multicast into %s: each tile has to be issued by one "
                          "CTA, or each CTA issues its own slice",
                          first, second, cause_place(machine, s));
-  witness_race(machine, v, a, b, "the same bytes, from another CTA");
+  witness_race(machine, v, a, b, "nothing can: the same bytes come from another CTA");
   return v != NULL;
 }
 
@@ -399,7 +413,7 @@ static bool released_by_others(Machine *machine, const Symptom *s, const Mbar *e
   if (!v) return false;
   ir_violation_related(machine->violations, v, arrival->insn->where, "released here");
   cause_relate(machine, v, reader, witness_access(machine, reader));
-  witness_race(machine, v, reader, s->now, "nobody released it for this reader");
+  witness_race(machine, v, reader, s->now, "the release of the slot by this reader");
   return true;
 }
 
@@ -465,7 +479,8 @@ static bool store_in_flight(Machine *machine, const Symptom *s) {
   }
   cause_relate(machine, v, store, witness_access(machine, store));
   cause_relate(machine, v, s->now, witness_access(machine, s->now));
-  witness_race(machine, v, store, s->now, "the store may still read");
+  witness_race(machine, v, store, s->now,
+               "a wait for the store's reads (cp.async.bulk.wait_group.read)");
   return v != NULL;
 }
 
@@ -487,7 +502,8 @@ static bool no_proxy_fence(Machine *machine, const Symptom *s) {
             "fence.proxy.async lies in between",
       witness_actor(s->now), cause_place(machine, s), witness_warp(machine, s->before->warp));
   cause_relate(machine, v, s->before, reuse ? "read here" : "written here");
-  witness_race(machine, v, s->before, s->now, "ordered, but not across proxies");
+  witness_race(machine, v, s->before, s->now,
+               "a fence.proxy.async (they are ordered, but not across proxies)");
   return v != NULL;
 }
 
@@ -512,7 +528,7 @@ static bool threads_only(Machine *machine, const Symptom *s) {
         "two rows of the tile write %s: the exclusive or of the address reaches "
         "further than a row",
         cause_place(machine, s));
-    witness_race(machine, v, s->before, s->now, "both write the same bytes");
+    witness_race(machine, v, s->before, s->now, "nothing can: both write the same bytes");
     return v != NULL;
   }
   const char *how = s->race == RACE_READ_AFTER_WRITE   ? "read"
@@ -524,7 +540,7 @@ static bool threads_only(Machine *machine, const Symptom *s) {
             cause_place(machine, s), how, witness_warp(machine, s->now->warp),
             witness_warp(machine, s->before->warp), s->before->write ? "write" : "read");
   cause_relate(machine, v, s->before, witness_access(machine, s->before));
-  witness_race(machine, v, s->before, s->now, "no barrier orders the two");
+  witness_race(machine, v, s->before, s->now, "a barrier that both take part in");
   return v != NULL;
 }
 
@@ -570,7 +586,8 @@ static bool stage_race(Machine *machine, const Symptom *s) {
             witness_warp(machine, s->now->warp), witness_access(machine, s->before),
             refills ? ": the issuing thread waits for no barrier before it refills the slot" : "");
   cause_relate(machine, v, s->before, witness_access(machine, s->before));
-  witness_race(machine, v, s->before, s->now, "nothing orders it after the other");
+  witness_race(machine, v, s->before, s->now,
+               "a wait for the end of the first, or a release by it");
   if (s->issuer.bar) witness_barrier(machine, v, s->issuer.bar, 2);
   return v != NULL;
 }

@@ -35,6 +35,7 @@ bool cause_commit_missing(Machine *machine, const Access *mma, const Symptom *s)
       "uses is %s: a plain arrive or barrier does not wait for it",
       witness_actor(mma), s->now->write ? "overwritten" : "read");
   relate(machine, v, s->now, witness_access(machine, s->now));
+  witness_race(machine, v, mma, s->now, "tcgen05.commit by the thread that issues the mma");
   return v != NULL;
 }
 
@@ -49,6 +50,17 @@ static bool handed_over(const Machine *machine, const Access *from, const Access
       if (bar->arrivers.items[j].warp == from->warp) return true;
   }
   return false;
+}
+
+/* What would order the two accesses of tensor memory. */
+static const char *missing_edge(int missing, const Access *before, bool handed) {
+  if (!handed) return "a signal from the first that the second waits for";
+  if (missing == TMEM_NO_WAIT)
+    return before->actor == ACTOR_TCGEN05_ST ? "tcgen05.wait::st, before the signal"
+                                             : "tcgen05.wait::ld, before the signal";
+  if (missing == TMEM_NO_BEFORE_FENCE) return "tcgen05.fence::before_thread_sync";
+  if (missing == TMEM_NO_AFTER_FENCE) return "tcgen05.fence::after_thread_sync";
+  return "tcgen05.commit on a barrier that the second waits for";
 }
 
 bool cause_explain_tmem(Machine *machine, const Symptom *s, bool generic) {
@@ -96,7 +108,7 @@ bool cause_explain_tmem(Machine *machine, const Symptom *s, bool generic) {
   relate(machine, v,
          s->missing == TMEM_NO_BEFORE_FENCE || s->missing == TMEM_NO_WAIT ? now : before,
          "the other side");
-  witness_race(machine, v, before, now, "not ordered for tensor memory");
+  witness_race(machine, v, before, now, missing_edge(s->missing, before, !generic && released));
   return v != NULL;
 }
 

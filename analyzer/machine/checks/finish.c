@@ -7,6 +7,7 @@
 #include "machine/hardware/tmem.h"
 #include "machine/hardware/wgmma.h"
 #include "machine/session.h"
+#include "machine/witness/witness.h"
 
 /* ---- other CTAs' shared memory ---- */
 
@@ -57,6 +58,14 @@ void finish_remote(Machine *machine, Strand *strand, uint32_t lanes, int rank, c
                        write}));
 }
 
+static void tell_exit(Machine *machine, const RemoteUse *r, IrViolation *v) {
+  witness_order(machine, v,
+                kc_printf(machine->arena, "%s %s at %s", witness_warp(machine, r->warp),
+                          r->write ? "writes" : "reads", machine_line(machine, r->insn)),
+                kc_printf(machine->arena, "CTA %d ends", r->rank),
+                "a cluster barrier (arrive and wait) of both CTAs");
+}
+
 /* Uses of a CTA's shared memory that nothing orders before its exit. */
 static void check_remotes(Machine *machine) {
   Protocol *p = protocol_of(machine);
@@ -72,10 +81,12 @@ static void check_remotes(Machine *machine) {
                         "CTA from exiting before (no wait for the last phase, no cluster barrier)",
                         warp->id, warp->cta->rank, r->rank);
     else
-      machine_violation(machine, MACHINE_CHECK_FINISH, r->insn, "cluster-exit-without-sync",
-                        "warp %d of CTA %d %s shared memory of CTA %d, and nothing keeps that CTA "
-                        "from exiting before",
-                        warp->id, warp->cta->rank, r->write ? "writes" : "reads", r->rank);
+      tell_exit(
+          machine, r,
+          machine_violation(machine, MACHINE_CHECK_FINISH, r->insn, "cluster-exit-without-sync",
+                            "warp %d of CTA %d %s shared memory of CTA %d, and nothing keeps "
+                            "that CTA from exiting before",
+                            warp->id, warp->cta->rank, r->write ? "writes" : "reads", r->rank));
   }
 }
 
@@ -142,6 +153,11 @@ static void used_too_early(Machine *machine, const Uninitialised *u, const Mbar 
           : "%s is initialised here, but %s by warp %d at %s is not ordered after it",
       name, u->what, warp->id, machine_line(machine, u->insn));
   if (v) ir_violation_related(machine->violations, v, u->insn->where, "used here");
+  witness_order(machine, v,
+                kc_printf(machine->arena, "%s at %s, by %s", u->what,
+                          machine_line(machine, u->insn), witness_warp(machine, u->warp)),
+                kc_printf(machine->arena, "mbarrier.init at %s", machine_line(machine, bar->init)),
+                "the init would have to come first, then a barrier");
 }
 
 static void check_uninitialised(Machine *machine) {

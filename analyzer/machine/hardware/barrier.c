@@ -7,6 +7,7 @@
 
 #include "machine/causes/cause.h"
 #include "machine/witness/timeline.h"
+#include "machine/witness/witness.h"
 
 #include <string.h>
 
@@ -179,6 +180,13 @@ static void check_generation(Machine *machine, Strand *strand, const BarrierOp *
                        .named = (int)op->id + 1},
               "barrier %lld is used for %lld threads and, at %s, for %lld", (long long)op->id,
               (long long)op->count, machine_line(machine, bar->first), (long long)bar->expected);
+  if (v && bar->first)
+    ir_violation_witness(machine->violations, v,
+                         "barrier %lld  %lld of %lld threads have arrived (%s); then %s comes with "
+                         "a count of %lld",
+                         (long long)op->id, (long long)bar->arrived, (long long)bar->expected,
+                         machine_line(machine, bar->first), machine_who(machine, strand),
+                         (long long)op->count);
   if (v && bar->first)
     ir_violation_related(machine->violations, v, bar->first->where, "%s arrived here",
                          kc_printf(machine->arena, "warp %d", bar->first_warp));

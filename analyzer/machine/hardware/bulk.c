@@ -7,6 +7,7 @@
 #include "machine/inputs/origin.h"
 #include "machine/inputs/sample.h"
 #include "machine/witness/timeline.h"
+#include "machine/witness/witness.h"
 
 /* ---- into shared memory ---- */
 
@@ -321,6 +322,15 @@ void bulk_exit(Machine *machine, Strand *strand, uint32_t lanes) {
             : "no cp.async.bulk.wait_group follows it");
     if (v && waits_later)
       ir_violation_related(machine->violations, v, ws->bulk.wait[lane]->where, "the last wait");
+    if (v) {
+      int thread = strand->warp->id * 32 + (int)lane;
+      witness_order(machine, v,
+                    kc_printf(machine->arena, "thread %d issues the store at %s", thread,
+                              machine_line(machine, op)),
+                    kc_printf(machine->arena, "thread %d ends, at step %llu", thread,
+                              (unsigned long long)machine->step),
+                    "a cp.async.bulk.wait_group.read 0 of this thread");
+    }
   }
 }
 

@@ -185,11 +185,13 @@ static char *describe_wait(Machine *machine, const Strand *strand) {
   const char *bytes = "";
   if (bar->tx > 0) bytes = kc_printf(arena, ", %lld bytes missing", (long long)bar->tx);
   if (bar->tx < 0) bytes = kc_printf(arena, ", %lld bytes too many", (long long)-bar->tx);
-  return kc_printf(arena,
-                   "mbarrier %s, parity %d: phase %lld is not complete (%lld of %lld arrivals "
-                   "missing%s)",
+  const char *arrivals = "all arrivals are in";
+  if (bar->pending)
+    arrivals = kc_printf(arena, "%lld of %lld arrivals missing", (long long)bar->pending,
+                         (long long)bar->expected);
+  return kc_printf(arena, "mbarrier %s, parity %d: phase %lld is not complete (%s%s)",
                    mbarrier_name(machine, bar, strand->warp->cta->rank), (int)ws->blocked_parity,
-                   (long long)bar->phase, (long long)bar->pending, (long long)bar->expected, bytes);
+                   (long long)bar->phase, arrivals, bytes);
 }
 
 static MachineStep sleep_on(Machine *machine, Strand *strand, const Wait *wait,

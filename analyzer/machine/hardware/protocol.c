@@ -230,11 +230,23 @@ static const EventHandler handlers[IR_EVENT_COUNT] = {
 #undef X
 };
 
+/* What a loop asks again and again: its last answer is drawn as a wait. */
+static bool polls(const IrInsn *insn) {
+  return (insn->event >= IR_EV_mbarrier_test_wait && insn->event <= IR_EV_mbarrier_pending_count) ||
+         insn->event == IR_EV_warp_sync;
+}
+
 MachineStep protocol_event(Machine *machine, Strand *strand, const IrInsn *insn) {
   EventHandler handler = insn->event < IR_EVENT_COUNT ? handlers[insn->event] : NULL;
   if (insn->event >= IR_EV_cp_async && insn->event <= IR_EV_bulk_tensor_prefetch)
     vector_policy(machine, strand, insn);
-  return handler ? handler(machine, strand, insn) : MACHINE_NEXT;
+  MachineStep step = handler ? handler(machine, strand, insn) : MACHINE_NEXT;
+  if (step == MACHINE_NEXT && !polls(insn)) timeline_other(machine, strand, insn);
+  return step;
+}
+
+void protocol_violation(Machine *machine, const IrInsn *insn) {
+  if (machine->protocol) timeline_violation(machine, insn);
 }
 
 /* ---- ordinary accesses ---- */

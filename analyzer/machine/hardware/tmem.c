@@ -2,6 +2,7 @@
 
 #include "machine/causes/cause.h"
 #include "machine/inputs/origin.h"
+#include "machine/witness/timeline.h"
 
 /* ---- who touched which columns ---- */
 
@@ -104,6 +105,7 @@ void tmem_touch(Machine *machine, Strand *strand, const Access *access, int rank
                 uint32_t count, uint32_t quadrants) {
   if (rank < 0 || rank >= machine->cluster_size || column >= TMEM_COLUMNS) return;
   if (count > TMEM_COLUMNS - column) count = TMEM_COLUMNS - column;
+  timeline_tmem(machine, strand, access, rank, column);
   TmemCell *cells = cells_of(machine, rank);
   const Access *good = NULL, *bad = NULL; /* the last access that was found (not) in order */
   for (uint32_t c = column; c < column + count; c++) {

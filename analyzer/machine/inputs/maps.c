@@ -42,10 +42,26 @@ static void add_map(MachineSession *session, uint64_t address, const MachineTens
     g_hash_table_insert(core->maps, GSIZE_TO_POINTER(address), (gpointer)map);
 }
 
+/* Maps in __constant__ and __device__ variables, which a directive may describe. */
+static void collect_variables(MachineSession *session) {
+  enum { MAP_BYTES = 128, MOST = 64 };
+  const IrKernel *kernel = session->kernel;
+  for (int i = 0; i < kernel->objects.count; i++) {
+    const IrObject *object = &kernel->objects.items[i];
+    bool global = object->space == IR_SPACE_GLOBAL || object->space == IR_SPACE_CONST;
+    const IrTensorMapDirective *d = global ? directive_for(session, object->name) : NULL;
+    if (!d) continue;
+    const MachineTensorMap *map = map_of_directive(session, d);
+    for (uint64_t at = 0; at + MAP_BYTES <= object->bytes && at < MOST * MAP_BYTES; at += MAP_BYTES)
+      add_map(session, object->address + at, map);
+  }
+}
+
 void core_collect_maps(MachineSession *session) {
   const IrKernel *kernel = session->kernel;
   const MachineLaunch *launch = core_find_launch(session).launch;
   uint64_t pointer = 0;
+  collect_variables(session);
   for (int i = 0; i < kernel->params.count; i++) {
     const IrParam *param = &kernel->params.items[i];
     for (int j = 0; j < param->leaves.count; j++) {

@@ -7,9 +7,9 @@
 
 #include "machine/session.h"
 
-#define SHRINK_STEPS                                                                               \
-  UINT64_C(400000) /* all runs together, and never more than were spent before                     \
-                    */
+/* All runs together: as many as were spent before, within these bounds. */
+#define SHRINK_STEPS UINT64_C(400000)
+#define SHRINK_LEAST UINT64_C(40000)
 #define SHRINK_RUNS 48
 #define SHRINK_FINDINGS 8
 #define MOST_TILES 15
@@ -20,7 +20,7 @@ typedef struct {
   MachineSession *session;
   uint64_t steps_left;
   int runs_left;
-  CoreFinding *pictured; /* the finding that the trace shows */
+  CoreFinding *pictured; /* the finding that MachineOptions.pictured asks for, or NULL */
 } Shrink;
 
 /* What `input` grows by; 0: it is left as it is. */
@@ -87,7 +87,6 @@ static bool run_smaller(Shrink *shrink, const MachineSample *sample, MachineSche
   uint64_t spent = core->steps;
   memset(&protocol->accusations, 0, sizeof protocol->accusations);
   memset(&protocol->intervals, 0, sizeof protocol->intervals);
-  protocol->intervals_fault = false;
   core->decisions.count = 0;
   Machine *machine = core_machine_new(session, sample, schedule, shrink->steps_left);
   core_machine_rehearse(machine);
@@ -107,7 +106,7 @@ static bool run_smaller(Shrink *shrink, const MachineSample *sample, MachineSche
   protocol->accusations = before.accusations;
   if (!pictured) {
     protocol->intervals = before.intervals;
-    protocol->intervals_fault = before.intervals_fault;
+    protocol->intervals_degenerate = before.intervals_degenerate;
   }
   core->decisions.count = 0;
   spent = core->steps - spent;
@@ -164,20 +163,33 @@ static void shrink_alone(Shrink *shrink, CoreFinding *f) {
   }
 }
 
-/* What only the value of an operand shows is as plain with one number as with another. */
+static bool is_pictured(const MachineSession *session, const CoreFinding *f) {
+  const IrViolation *wanted = session->options->pictured;
+  return wanted && f->where == wanted->where && strcmp(f->kind, wanted->kind) == 0;
+}
+
+/* What only the value of an operand shows is as plain with one number as with another: no smaller
+ * run, unless a picture is to be drawn. */
+static bool may_shrink(const MachineSession *session, const CoreFinding *f) {
+  bool value = f->check == MACHINE_CHECK_ALWAYS && !is_pictured(session, f);
+  return !value && !f->shown_by->exact && core_is_published(session, f);
+}
+
 void core_shrink(MachineSession *session) {
   CoreSession *core = session->core;
   Shrink shrink = {.session = session, .runs_left = SHRINK_RUNS};
-  shrink.steps_left = core->steps < SHRINK_STEPS ? core->steps : SHRINK_STEPS;
+  shrink.steps_left = CLAMP(core->steps, SHRINK_LEAST, SHRINK_STEPS);
   g_autoptr(GPtrArray) findings = g_ptr_array_new();
-  for (int i = 0; i < core->findings.count && findings->len < SHRINK_FINDINGS; i++) {
+  for (int i = 0; i < core->findings.count; i++) {
     CoreFinding *f = &core->findings.items[i];
-    bool wanted = f->check != MACHINE_CHECK_ALWAYS && !f->shown_by->exact;
-    if (wanted && core_is_published(session, f)) g_ptr_array_add(findings, f);
+    if (!may_shrink(session, f)) continue;
+    if (is_pictured(session, f)) {
+      shrink.pictured = f;
+      g_ptr_array_insert(findings, 0, f);
+    } else if (findings->len < SHRINK_FINDINGS) {
+      g_ptr_array_add(findings, f);
+    }
   }
-  for (guint i = 0; i < findings->len && !shrink.pictured; i++)
-    if (((CoreFinding *)findings->pdata[i])->violation->witness.count > 0)
-      shrink.pictured = findings->pdata[i];
   shrink_together(&shrink, findings);
   for (guint i = 0; i < findings->len; i++)
     shrink_alone(&shrink, findings->pdata[i]);

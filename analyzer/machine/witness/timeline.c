@@ -1,20 +1,25 @@
 #include "machine/witness/timeline.h"
 
+#include <string.h>
+
+#include "machine/inputs/sample.h"
 #include "machine/session.h"
+#include "machine/witness/witness.h"
 
 #define TIMELINE_MOST 6000
 
 typedef struct Mark {
   uint8_t kind;
   int16_t cta, warp;
-  bool shared; /* offset names a place; else barrier `offset` of the CTA or nothing */
+  bool shared; /* offset names a place in shared memory */
+  bool tensor; /* offset is a column of tensor memory */
   uint32_t offset;
   int64_t phase;
   uint64_t begin, end;
   const IrInsn *insn;
   uint32_t group; /* wgmma: commit group, until it is waited for; else 0 */
   bool never;
-  const char *what; /* instead of the name of the place */
+  const char *deed; /* MachineInterval.deed */
 } Mark;
 
 /* The last ordinary accesses of a warp: more of them in the same slot make the mark longer. */
@@ -24,6 +29,7 @@ typedef struct Streak {
 } Streak;
 
 typedef struct RaceShown {
+  const IrViolation *violation;
   const IrInsn *first, *second;
   uint64_t first_step, second_step;
 } RaceShown;
@@ -34,7 +40,7 @@ typedef struct Timeline {
   uint32_t nloading;
   uint64_t *blocked; /* by warp: step at which it fell asleep, 0: awake */
   Streak *streaks;   /* by warp: reads, then writes */
-  RaceShown race;
+  KC_VEC(RaceShown) races;
   uint64_t operand_step; /* of the last operand of a tensor instruction, plus 1 */
 } Timeline;
 
@@ -52,10 +58,14 @@ void timeline_init(Machine *machine) {
   protocol_of(machine)->timeline = t;
 }
 
+static bool wanted(const Machine *machine) {
+  return machine->session->options->picture;
+}
+
 static Mark *add(Machine *machine, MachineIntervalKind kind, const Strand *strand,
                  const IrInsn *insn) {
   Timeline *t = timeline_of(machine);
-  if (t->marks.count >= TIMELINE_MOST) return NULL;
+  if (!wanted(machine) || t->marks.count >= TIMELINE_MOST) return NULL;
   Mark mark = {.kind = (uint8_t)kind,
                .cta = (int16_t)strand->warp->cta->rank,
                .warp = (int16_t)strand->warp->id,
@@ -87,11 +97,11 @@ void timeline_load(Machine *machine, const Strand *strand, const Access *access,
   if (bar) remember_fill(machine, bar, offset);
   Mark *mark = add(machine, MACHINE_LOAD, strand, access->insn);
   if (!mark) return;
-  mark->warp = -1;
   mark->cta = (int16_t)rank;
   mark->shared = true;
   mark->offset = offset;
   mark->phase = bar ? bar->phase : -1;
+  mark->deed = witness_actor(access);
   if (access->id >= t->nloading) {
     uint32_t n = access->id * 2 + 64;
     t->loading = kc_grow(machine->arena, t->loading, sizeof(int) * t->nloading, sizeof(int) * n);
@@ -110,6 +120,7 @@ void timeline_store(Machine *machine, const Strand *strand, const Access *access
                     uint32_t offset) {
   Mark *mark = add(machine, MACHINE_STORE, strand, access->insn);
   if (!mark) return;
+  mark->deed = witness_actor(access);
   mark->cta = (int16_t)rank;
   mark->shared = true;
   mark->offset = offset;
@@ -142,6 +153,7 @@ void timeline_operand(Machine *machine, const Strand *strand, const Access *acce
                       uint32_t offset) {
   Timeline *t = timeline_of(machine);
   uint32_t from, end;
+  if (!wanted(machine)) return;
   t->operand_step = machine->step + 1;
   slot_of(machine, offset, &from, &end);
   /* The four warps of a warpgroup execute a wgmma together. */
@@ -155,6 +167,7 @@ void timeline_operand(Machine *machine, const Strand *strand, const Access *acce
     mark->shared = true;
     mark->offset = from;
     mark->cta = (int16_t)rank;
+    mark->deed = witness_actor(access);
   }
   mark->end = machine->step + 1;
   mark->group = access->actor == ACTOR_WGMMA ? access->time : 0;
@@ -168,6 +181,7 @@ void timeline_mma(Machine *machine, const Strand *strand, const IrInsn *insn) {
 
 void timeline_mma_done(Machine *machine, const Strand *strand, uint32_t group) {
   Timeline *t = timeline_of(machine);
+  if (!wanted(machine)) return;
   for (int i = t->marks.count - 1; i >= 0 && i >= t->marks.count - 16 * LOOK_BACK; i--) {
     Mark *m = &t->marks.items[i];
     if (m->kind != MACHINE_COMPUTE || !m->group || m->group > group ||
@@ -181,6 +195,7 @@ void timeline_mma_done(Machine *machine, const Strand *strand, uint32_t group) {
 void timeline_access(Machine *machine, const Strand *strand, const Access *access, int rank,
                      uint32_t offset) {
   Timeline *t = timeline_of(machine);
+  if (!wanted(machine)) return;
   Streak *streak = &t->streaks[2 * strand->warp->index + (access->write ? 1 : 0)];
   Mark *mark = streak->mark ? &t->marks.items[streak->mark - 1] : NULL;
   if (mark && rank == streak->rank && offset >= streak->from && offset < streak->end &&
@@ -203,9 +218,78 @@ void timeline_access(Machine *machine, const Strand *strand, const Access *acces
   mark->end = machine->step + 1;
 }
 
-void timeline_race(Machine *machine, const Access *before, const Access *now) {
+/* Where the region starts that holds a column: at the last such column that an mma wrote to. */
+static uint32_t region_of(const Timeline *t, int rank, uint32_t column) {
+  uint32_t best = column;
+  bool found = false;
+  for (int i = 0; i < t->marks.count; i++) {
+    const Mark *m = &t->marks.items[i];
+    if (!m->tensor || m->kind != MACHINE_COMPUTE || m->cta != rank || m->offset > column) continue;
+    if (!found || m->offset > best) best = m->offset;
+    found = true;
+  }
+  return best;
+}
+
+/* Columns that belong to one region are one place. */
+void timeline_tmem(Machine *machine, const Strand *strand, const Access *access, int rank,
+                   uint32_t column) {
   Timeline *t = timeline_of(machine);
-  if (!t->race.first) t->race = (RaceShown){before->insn, now->insn, before->step, now->step};
+  MachineIntervalKind kind = access->actor == ACTOR_TCGEN05_LD   ? MACHINE_THREAD_READ
+                             : access->actor == ACTOR_TCGEN05_ST ? MACHINE_THREAD_WRITE
+                                                                 : MACHINE_COMPUTE;
+  for (int i = t->marks.count - 1; i >= 0 && i >= t->marks.count - LOOK_BACK; i--) {
+    Mark *m = &t->marks.items[i];
+    if (!m->tensor || m->kind != kind || m->insn != access->insn || m->cta != rank ||
+        m->warp != strand->warp->id || machine->step > m->end + STREAK_GAP)
+      continue;
+    m->end = machine->step + 1;
+    return;
+  }
+  Mark *mark = add(machine, kind, strand, access->insn);
+  if (!mark) return;
+  mark->tensor = true;
+  mark->offset = kind == MACHINE_COMPUTE ? column : region_of(t, rank, column);
+  mark->cta = (int16_t)rank;
+  mark->deed = witness_actor(access);
+}
+
+void timeline_race(Machine *machine, const IrViolation *v, const Access *before,
+                   const Access *now) {
+  Timeline *t = timeline_of(machine);
+  if (!v || !wanted(machine)) return;
+  RaceShown race = {v, before->insn, now->insn, before->step, now->step};
+  KC_PUSH(machine->arena, t->races, race);
+}
+
+/* The strand that executes `insn` now. */
+static const Strand *executing(const Machine *machine, const IrInsn *insn) {
+  for (int w = 0; w < machine->nwarps; w++)
+    for (int i = 0; i < machine->warps[w]->nstrands; i++) {
+      const Strand *strand = machine->warps[w]->strands[i];
+      if (strand->pc >= 0 && strand->pc < machine->kernel->insns.count && !strand->blocked &&
+          &machine->kernel->insns.items[strand->pc] == insn)
+        return strand;
+    }
+  return NULL;
+}
+
+void timeline_other(Machine *machine, const Strand *strand, const IrInsn *insn) {
+  Timeline *t = timeline_of(machine);
+  if (!wanted(machine)) return;
+  for (int i = t->marks.count - 1; i >= 0 && t->marks.items[i].begin == machine->step; i--)
+    if (t->marks.items[i].insn == insn) return; /* said better */
+  Mark *mark = add(machine, MACHINE_OTHER, strand, insn);
+  if (mark) mark->deed = ir_event_mnemonic((IrEvent)insn->event);
+}
+
+void timeline_violation(Machine *machine, const IrInsn *insn) {
+  if (!insn || !wanted(machine)) return;
+  const Strand *strand = executing(machine, insn);
+  bool event = insn->op == IR_event;
+  if (!strand) return;
+  Mark *mark = add(machine, MACHINE_OTHER, strand, insn);
+  if (mark) mark->deed = event ? ir_event_mnemonic((IrEvent)insn->event) : "the instruction";
 }
 
 void timeline_block(Machine *machine, const Strand *strand, const Mbar *bar) {
@@ -240,12 +324,16 @@ void timeline_arrive(Machine *machine, const Mbar *bar, const Strand *strand, co
 
 void timeline_barrier(Machine *machine, const Strand *strand, const IrInsn *insn, int64_t id) {
   Mark *mark = add(machine, MACHINE_BARRIER, strand, insn);
-  if (mark) mark->phase = id;
+  if (!mark) return;
+  mark->phase = id;
+  mark->deed = id < 0    ? "cluster barrier"
+               : id == 0 ? "__syncthreads"
+                         : kc_printf(machine->session->arena, "barrier %lld", (long long)id);
 }
 
 void timeline_phase(Machine *machine, const Mbar *bar) {
   Timeline *t = timeline_of(machine);
-  if (t->marks.count < TIMELINE_MOST && bar->init) {
+  if (wanted(machine) && t->marks.count < TIMELINE_MOST && bar->init) {
     Mark mark = {.kind = MACHINE_PHASE_END,
                  .warp = -1,
                  .cta = (int16_t)bar->rank,
@@ -269,18 +357,15 @@ static void add_stuck(Machine *machine) {
     if (!mark) return;
     uint64_t since = timeline_of(machine)->blocked[warp->index];
     mark->never = true;
+    if (!since) since = strand->blocked_since;
     if (since) mark->begin = since;
-    mark->what = strand->describe ? strand->describe(machine, strand) : strand->blocked;
+    if (strand->blocked && strcmp(strand->blocked, "mbarrier") == 0)
+      at_barrier(mark, strand->wait_object);
+    mark->deed = strand->describe ? strand->describe(machine, strand) : strand->blocked;
   }
 }
 
 /* ---- what is kept ---- */
-
-static bool at_fault(const Machine *machine, const IrInsn *insn) {
-  for (int i = 0; i < machine->violations->list.count; i++)
-    if (machine->violations->list.items[i]->where == insn->where) return true;
-  return false;
-}
 
 static bool moves_data(const Mark *m) {
   return m->kind == MACHINE_LOAD || m->kind == MACHINE_COMPUTE || m->kind == MACHINE_STORE ||
@@ -288,7 +373,7 @@ static bool moves_data(const Mark *m) {
 }
 
 static bool same_place(const Mark *a, const Mark *b) {
-  return a->cta == b->cta && a->offset == b->offset;
+  return a->cta == b->cta && a->offset == b->offset && a->tensor == b->tensor;
 }
 
 /* The mark of an access of the race: the latest of its instruction, else the stretch of accesses
@@ -297,7 +382,7 @@ static int race_mark(const Timeline *t, const IrInsn *insn, uint64_t step, int o
   int same = -1, holds = -1;
   for (int i = 0; insn && i < t->marks.count; i++) {
     const Mark *m = &t->marks.items[i];
-    if (!moves_data(m) || !m->shared || m->begin > step) continue;
+    if (!moves_data(m) || m->begin > step) continue;
     if (other >= 0 && !same_place(m, &t->marks.items[other])) continue;
     if (m->insn == insn && (same < 0 || m->begin >= t->marks.items[same].begin)) same = i;
     if (m->kind != MACHINE_LOAD && m->kind != MACHINE_STORE && step < m->end) holds = i;
@@ -328,35 +413,57 @@ static MachineInterval interval_of(Machine *machine, const Mark *m) {
   MachineInterval interval = {.kind = m->kind,
                               .cta = m->cta,
                               .warp = m->warp,
-                              .object = m->what,
                               .stage = -1,
                               .phase = m->phase,
                               .begin = m->begin,
                               .end = m->end,
                               .where = m->insn->where,
-                              .never = m->never};
+                              .never = m->never,
+                              .deed = m->deed};
   if (m->shared) name_place(machine, m, &interval);
+  if (m->tensor) interval.object = kc_printf(machine->session->arena, "TMEM column %u", m->offset);
   return interval;
+}
+
+/* The violation of this run that is to be shown. */
+static const IrViolation *shown_of(const Machine *machine) {
+  const IrViolation *wanted_one = machine->session->options->pictured;
+  for (int i = 0; wanted_one && i < machine->violations->list.count; i++) {
+    const IrViolation *v = machine->violations->list.items[i];
+    if (v->where == wanted_one->where && strcmp(v->kind, wanted_one->kind) == 0) return v;
+  }
+  return NULL;
+}
+
+static void keep(Machine *machine, const IrViolation *shown) {
+  ProtocolSession *s = session_protocol(machine->session);
+  Timeline *t = timeline_of(machine);
+  const RaceShown *race = NULL;
+  for (int i = 0; shown && i < t->races.count && !race; i++)
+    if (t->races.items[i].violation == shown) race = &t->races.items[i];
+  int second = race ? race_mark(t, race->second, race->second_step, -1) : -1;
+  int first = race ? race_mark(t, race->first, race->first_step, second) : -1;
+  if (race && first < 0) first = race_mark(t, race->first, race->first_step, -1);
+  memset(&s->intervals, 0, sizeof s->intervals);
+  for (int i = 0; i < t->marks.count; i++) {
+    const Mark *m = &t->marks.items[i];
+    MachineInterval interval = interval_of(machine, m);
+    interval.fault = shown && m->kind != MACHINE_PHASE_END && m->insn->where == shown->where;
+    interval.order = i == first ? 1 : i == second ? 2 : 0;
+    KC_PUSH(machine->session->arena, s->intervals, interval);
+  }
 }
 
 void timeline_finish(Machine *machine) {
   ProtocolSession *s = session_protocol(machine->session);
-  Timeline *t = timeline_of(machine);
-  bool fault = machine->violations->list.count > 0;
-  if (s->intervals.count && (s->intervals_fault || !fault)) return;
+  if (!wanted(machine)) return;
+  const IrViolation *shown = shown_of(machine);
+  if (machine->session->options->pictured && !shown) return;
+  bool better = s->intervals_degenerate && !machine->sample->degenerate;
+  if (s->intervals.count && !better) return;
   if (machine->stuck) add_stuck(machine);
-  s->intervals.count = 0;
-  s->intervals_fault = fault;
-  int second = race_mark(t, t->race.second, t->race.second_step, -1);
-  int first = race_mark(t, t->race.first, t->race.first_step, second);
-  if (first < 0) first = race_mark(t, t->race.first, t->race.first_step, -1);
-  for (int i = 0; i < t->marks.count; i++) {
-    const Mark *m = &t->marks.items[i];
-    MachineInterval interval = interval_of(machine, m);
-    interval.fault = fault && m->kind != MACHINE_PHASE_END && at_fault(machine, m->insn);
-    interval.order = i == first ? 1 : i == second ? 2 : 0;
-    KC_PUSH(machine->session->arena, s->intervals, interval);
-  }
+  s->intervals_degenerate = machine->sample->degenerate;
+  keep(machine, shown);
 }
 
 void timeline_report(MachineSession *session) {

@@ -17,8 +17,15 @@ void timeline_mma_done(Machine *machine, const Strand *strand, uint32_t group);
 /* Ordinary loads and stores. */
 void timeline_access(Machine *machine, const Strand *strand, const Access *access, int rank,
                      uint32_t offset);
-/* The two accesses that are not ordered; the first such pair of a run is shown. */
-void timeline_race(Machine *machine, const Access *before, const Access *now);
+/* Columns of tensor memory. */
+void timeline_tmem(Machine *machine, const Strand *strand, const Access *access, int rank,
+                   uint32_t column);
+/* The two accesses that `v` says are not ordered. */
+void timeline_race(Machine *machine, const IrViolation *v, const Access *before, const Access *now);
+/* A violation is reported while the strand that shows it executes `insn`. */
+void timeline_violation(Machine *machine, const IrInsn *insn);
+/* Synchronisation that no other function of these is called for. */
+void timeline_other(Machine *machine, const Strand *strand, const IrInsn *insn);
 void timeline_mma(Machine *machine, const Strand *strand, const IrInsn *insn);
 void timeline_block(Machine *machine, const Strand *strand, const Mbar *bar);
 void timeline_wait(Machine *machine, const Strand *strand, const Mbar *bar, const IrInsn *insn);
@@ -26,7 +33,7 @@ void timeline_arrive(Machine *machine, const Mbar *bar, const Strand *strand, co
 /* The phase of the barrier completes. */
 void timeline_phase(Machine *machine, const Mbar *bar);
 void timeline_barrier(Machine *machine, const Strand *strand, const IrInsn *insn, int64_t id);
-/* Keeps the run's intervals when they tell more than those kept so far. */
+/* Keeps the run's intervals when it is the one that the options ask for. */
 void timeline_finish(Machine *machine);
 void timeline_report(MachineSession *session);
 

@@ -194,11 +194,19 @@ static const char *deed(Machine *machine, const Access *access) {
 void witness_race(Machine *machine, IrViolation *v, const Access *before, const Access *now,
                   const char *missing) {
   if (!v) return;
-  timeline_race(machine, before, now);
+  timeline_race(machine, v, before, now);
   ir_violation_witness(machine->violations, v, "first   step %-6llu %s",
                        (unsigned long long)before->step, deed(machine, before));
   ir_violation_witness(machine->violations, v, "then    step %-6llu %s",
                        (unsigned long long)now->step, deed(machine, now));
+  ir_violation_witness(machine->violations, v, "missing between them: %s", missing);
+}
+
+void witness_order(Machine *machine, IrViolation *v, const char *first, const char *then,
+                   const char *missing) {
+  if (!v) return;
+  ir_violation_witness(machine->violations, v, "first   %s", first);
+  ir_violation_witness(machine->violations, v, "then    %s", then);
   ir_violation_witness(machine->violations, v, "missing between them: %s", missing);
 }
 

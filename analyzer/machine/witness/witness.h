@@ -20,4 +20,8 @@ void witness_race(Machine *machine, IrViolation *v, const Access *before, const 
 /* Adds who is stuck where in a run that can't go on, and what each waits for: at most `lines`. */
 void witness_stuck(Machine *machine, IrViolation *v, int lines);
 
+/* The same of two deeds that are not both accesses, in words. */
+void witness_order(Machine *machine, IrViolation *v, const char *first, const char *then,
+                   const char *missing);
+
 #endif
