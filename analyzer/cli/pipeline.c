@@ -328,6 +328,8 @@ bool pipeline_run(Analysis *a, const Job *job, const JobTarget *target, LazyRule
   Run run = {.analysis = a, .job = job, .rules = rules, .progress = progress, .error = error};
   run.machine = (MachineOptions){.arch = a->arch, .assumes = strv_view(job->settings.assumes)};
   run.machine.dump_events = g_strcmp0(job->dump, "events") == 0;
+  run.machine.contracts =
+      g_strcmp0(job->dump, "model") == 0 || g_strcmp0(job->command, "protocol") == 0;
   if (!a->arch) return false;
 
   bool loaded = load(&run) && select_kernels(&run);

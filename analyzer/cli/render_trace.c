@@ -177,18 +177,21 @@ static const IrViolation *violation_of(const Analysis *a, const Rules *rules, in
 static bool draw_kernel(const Analysis *a, const Job *job, const Rules *rules, int k,
                         const Finding *finding, const char *changed, const Extra *extra,
                         GString *out) {
+  IrSites *sites = ir_sites_new(a->program);
   TraceInput input = {.program = a->program,
+                      .sites = sites,
                       .kernel = a->program->kernels.items[k],
                       .finding = finding,
                       .changed = changed,
                       .all = extra->all};
   const IrViolation *violation = violation_of(a, rules, k, finding);
   input.result = pipeline_picture(a, job, k, violation, &input.fault);
-  if (!input.fault && changed) return false;
+  bool good = input.fault || !changed;
   if (!input.fault && violation) /* it came up once: an ordinary run, and the finding's words */
     input.result = pipeline_picture(a, job, k, NULL, &input.fault);
-  draw(&input, extra, out);
-  return true;
+  if (good) draw(&input, extra, out);
+  ir_sites_free(sites);
+  return good;
 }
 
 static bool draw_finding(const Analysis *a, const Job *job, const JobTarget *target,

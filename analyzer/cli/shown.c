@@ -52,13 +52,16 @@ static bool stands_at(const SourceMap *map, uint32_t where, int line) {
 
 const IrViolation *shown_violation(const Analysis *a, const Rule *rule, const IrKernel *kernel,
                                    const Finding *f) {
+  const IrViolation *found = NULL;
   for (int i = 0; i < a->violations.list.count; i++) {
     const IrViolation *v = a->violations.list.items[i];
     bool detects = strcmp(v->kind, rule->id) == 0;
     for (char **kind = rule->detects; kind && *kind; kind++)
       detects = detects || strcmp(*kind, v->kind) == 0;
-    if (detects && v->kernel == kernel && stands_at(&a->program->sources, v->where, f->line))
-      return v;
+    if (!detects || v->kernel != kernel || !stands_at(&a->program->sources, v->where, f->line))
+      continue;
+    if (strcmp(v->message, f->message) == 0) return v; /* one of several at that line */
+    if (!found) found = v;
   }
-  return NULL;
+  return found;
 }

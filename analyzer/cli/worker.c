@@ -126,10 +126,11 @@ static bool run_target(const Job *job, const JobTarget *target, LazyRules *rules
   bool done = pipeline_run(&analysis, &today, target, rules, tell_stage, &error);
   if (done) {
     verdict_add(file, &analysis);
-    done = budget  ? sweep_budget(&analysis, job, target, rules, output, &error)
-           : repro ? render_repro(&analysis, job, rules, output, &error)
-           : trace ? render_trace(&analysis, job, target, rules, output, &error)
-                   : render_output(&analysis, job, output, &error);
+    done = budget                 ? sweep_budget(&analysis, job, target, rules, output, &error)
+           : repro                ? render_repro(&analysis, job, rules, output, &error)
+           : trace && output->len ? true /* one picture: that of the first target */
+           : trace                ? render_trace(&analysis, job, target, rules, output, &error)
+                                  : render_output(&analysis, job, output, &error);
   }
   if (!done) verdict_failed(file, &error);
   take_findings(findings, analysis.findings);

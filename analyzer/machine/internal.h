@@ -183,6 +183,7 @@ struct MachineSession {
   uint64_t *object_offset; /* by object id: offset in shared memory, or generic address elsewhere */
   void *core;              /* private to the core */
   void *protocol;          /* protocol half: what it keeps between runs (inferred box bytes) */
+  struct IrSites *sites;   /* made when a line is named first */
 };
 
 struct Machine {
@@ -320,7 +321,7 @@ bool machine_is_off(const Machine *machine, MachineCheck check);
  * the data, for which the grid is never launched). The run then proves nothing and ends, like one
  * that reaches a trap. */
 bool machine_negative_size(Machine *machine, const IrInsn *insn, uint32_t bytes);
-/* "line 41" or "kernel.cu:41" for messages. */
+/* "line 41" or "kernel.cu:41" for messages: where a person would look, out of small wrappers. */
 const char *machine_line(Machine *machine, const IrInsn *insn);
 /* "warp 3", "warp 3 of CTA 1", "thread 96" for messages. */
 const char *machine_who(Machine *machine, const Strand *strand);

@@ -15,6 +15,7 @@ typedef struct MachineOptions {
   size_t max_memory;           /* bytes; 0: default (200 MB) */
   const char *const *assumes;  /* --assume expressions; NULL-terminated, may be NULL */
   bool dump_events;            /* --dump events: the event trace of the first schedule */
+  bool contracts;              /* fill the texts of MachineResult.barriers */
   bool picture;                /* keep what happened when (MachineResult.intervals) */
   const IrViolation *pictured; /* with `picture`: of the smallest run that shows a violation of this
                                   kind at this place; NULL: of the first run */
@@ -69,13 +70,31 @@ MachineHostFacts *machine_run_hosts(const IrProgram *program, const MachineOptio
 
 /* ---- one kernel ---- */
 
+typedef enum MachineBarrierKind {
+  MACHINE_MBARRIER,
+  MACHINE_NAMED_BARRIER, /* bar.sync and bar.arrive with a number; init_count: threads */
+  MACHINE_BLOCK_BARRIER, /* all threads of the block */
+  MACHINE_CLUSTER_BARRIER
+} MachineBarrierKind;
+
+typedef struct MachineBarrierPart { /* copies into one array, all of a phase */
+  const char *object;
+  int64_t bytes; /* -1: not known */
+  int copies;
+} MachineBarrierPart;
+
 typedef struct MachineBarrierUse { /* one mbarrier array, for `kcheck protocol` */
   const char *name;                /* "full" */
   int slots;
   int64_t init_count;
-  KC_VEC(uint32_t) inits, arrives, waits, completions; /* source stacks, each once */
-  int64_t expect_bytes;                                /* -1: none or not constant */
-  KC_VEC(const char *) arrive_text, wait_text, protects;
+  KC_VEC(uint32_t) inits, arrives, waits, completions;   /* source stacks, each once */
+  int64_t expect_bytes;                                  /* of a phase; -1: none or not constant */
+  KC_VEC(const char *) arrive_text, wait_text, protects; /* with MachineOptions.contracts, like: */
+  MachineBarrierKind kind;
+  int64_t arrivals;                 /* of a whole phase, as it was seen; -1: none was */
+  KC_VEC(MachineBarrierPart) parts; /* the copies that make up the bytes of a phase */
+  int first_parity;                 /* of the first wait; -1: nobody waits, or waiters differ */
+  int64_t phases;                   /* most that completed on one slot */
 } MachineBarrierUse;
 
 /* What one run got from outside, so that it can be done again on a card. */
@@ -102,7 +121,8 @@ typedef struct MachineMapUse {
 
 typedef struct MachineInterval { /* for `kcheck trace`: what happened when, in machine steps */
   int kind;                      /* MachineIntervalKind */
-  int cta, warp;                 /* warp -1: an asynchronous agent */
+  int cta, warp;                 /* where it is; warp that does it, -1: an asynchronous agent */
+  int by;                        /* CTA of that warp */
   const char *object;            /* "full[2]", "s.a[1]" */
   int stage;                     /* index in its array, or -1 */
   int64_t phase;

@@ -1,5 +1,6 @@
 /* What a run observed becomes what a kernel is told: one violation a kind and place over all
  * samples and schedules, its confidence, and what could not be checked. */
+#include "ir/site.h"
 #include "machine/execute/core.h"
 
 #include <string.h>
@@ -63,8 +64,10 @@ bool machine_is_off(const Machine *machine, MachineCheck check) {
 
 const char *machine_line(Machine *machine, const IrInsn *insn) {
   KcArena *arena = machine->session->arena;
+  MachineSession *session = machine->session;
   const SourceMap *map = &machine->program->sources;
-  uint32_t id = source_user_frame(map, insn->where);
+  if (!session->sites) session->sites = ir_sites_new(session->program);
+  uint32_t id = ir_event_site(session->sites, insn->where);
   if (id == 0 || (int)id >= map->stacks.count) return "an unknown line";
   const SourceRange *range = &map->stacks.items[id].range;
   if ((int)range->file >= map->files.count || range->file == 1)

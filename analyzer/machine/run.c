@@ -1,4 +1,5 @@
 /* machine_run: all samples and schedules of one kernel, within its budgets. */
+#include "ir/site.h"
 #include "machine/execute/core.h"
 
 #include <string.h>
@@ -223,6 +224,8 @@ void core_session_free(MachineSession *session) {
   if (core->spare.lane_chunks) g_ptr_array_free(core->spare.lane_chunks, TRUE);
   g_hash_table_destroy(core->not_checked);
   g_hash_table_destroy(core->maps);
+  ir_sites_free(session->sites);
+  session->sites = NULL;
 }
 
 /* ---- samples and schedules ---- */

@@ -12,12 +12,31 @@ typedef struct InferredCopy {
   int64_t last_offset; /* of the last destination, -1: none in this run */
 } InferredCopy;
 
-typedef struct BarrierContract { /* one array of mbarriers */
-  uint64_t start, stride;        /* offset in shared memory, bytes of a slot */
+typedef struct ContractDeed { /* one instruction at a barrier */
+  const IrInsn *insn;
+  uint64_t warps; /* a bit each */
+  int lanes;      /* most of a warp */
+  bool waits;
+} ContractDeed;
+
+typedef struct ContractTouch { /* what one barrier orders: an array and who touches it */
+  const char *object, *deed;
+  bool fills;
+} ContractTouch;
+
+typedef struct BarrierContract { /* one array of mbarriers, or one other barrier */
+  uint64_t start, stride;        /* offset in shared memory, bytes of a slot; named: number, 0 */
   MachineBarrierUse use;
   uint64_t slots_seen; /* a bit a slot (modulo 64) */
   bool described;      /* a run that completed phases has said who arrives and waits */
+  KC_VEC(ContractTouch) touches;
+  KC_VEC(ContractDeed) deeds; /* of a barrier that is no mbarrier */
 } BarrierContract;
+
+typedef struct ContractTarget { /* where the copies of one instruction go */
+  const IrInsn *insn;
+  const char *object;
+} ContractTarget;
 
 /* A violation that a cause was found for (or only a symptom): what it speaks of. */
 typedef struct Accusation {
@@ -32,6 +51,7 @@ typedef struct Accusation {
 typedef struct ProtocolSession {
   KC_VEC(InferredCopy) copies;
   KC_VEC(BarrierContract) contracts;
+  KC_VEC(ContractTarget) targets;
   KC_VEC(MachineInterval) intervals;
   bool intervals_degenerate; /* they are of a run with degenerate inputs */
   int tmem_columns, registers;

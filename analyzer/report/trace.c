@@ -20,8 +20,9 @@ static char *sentence_of(const TraceInput *input) {
   GString *out = g_string_new(NULL);
   if (input->fault) {
     const Finding *f = input->finding;
-    g_string_append_printf(out, "%s: %s [%s]", severity_name(f->severity), f->message, f->rule);
-    trace_append_place(input, input->fault->where, out);
+    g_autofree char *base = g_path_get_basename(f->path);
+    g_string_append_printf(out, "%s:%d: %s: %s [%s]", base, f->line, severity_name(f->severity),
+                           f->message, f->rule);
   } else if (input->finding) {
     g_string_append_printf(out, "the run shows no fault; %s at line %d is not seen by running",
                            input->finding->rule, input->finding->line);
@@ -143,10 +144,8 @@ static void append_page_head(const TraceInput *input, const char *note, GString 
   g_string_append_printf(out, ", %s</small></h1>\n", input->program->arch);
   append_element(out, "p", input->fault ? "fault" : "note", sentence);
   if (inputs) append_element(out, "p", "note", inputs);
-  g_autoptr(GString) told = g_string_new(NULL);
   for (int i = 0; input->fault && i < input->fault->witness.count; i++)
-    g_string_append_printf(told, "%s%s", i ? "\n" : "", input->fault->witness.items[i]);
-  if (told->len) append_element(out, "div", "told", told->str);
+    append_element(out, "div", "told", input->fault->witness.items[i]);
   if (note) append_element(out, "p", "note", note);
   g_string_append(out, "</header>\n");
 }

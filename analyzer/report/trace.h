@@ -5,12 +5,14 @@
 
 #include <glib.h>
 
+#include "ir/site.h"
 #include "ir/violation.h"
 #include "machine/machine.h"
 #include "rules/rules.h"
 
 typedef struct TraceInput {
   const IrProgram *program;
+  const IrSites *sites; /* of the program */
   const IrKernel *kernel;
   const MachineResult *result;
   const IrViolation *fault; /* ringed; its witness is told; NULL: a clean run */

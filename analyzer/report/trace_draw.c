@@ -2,7 +2,16 @@
 
 #include <string.h>
 
-enum { LANE = 15, BAR = 12, PAD = 3, GAP = 16, FIT = 1010, SMALL_CHARACTER = 6, MARGIN = 30 };
+enum {
+  LANE = 15,
+  BAR = 12,
+  PAD = 3,
+  GAP = 16,
+  FIT = 900,
+  SMALL_CHARACTER = 6,
+  MARGIN = 30,
+  MOST_REMARK = 100
+};
 static const double LEAST_UNIT = 2.2; /* pixels: what is denser is panned */
 static const double MOST_UNIT = 30.0;
 
@@ -30,7 +39,7 @@ void trace_append_escaped(GString *out, const char *text) {
 
 static const SourceRange *place_of(const TraceInput *input, uint32_t where) {
   const SourceMap *map = &input->program->sources;
-  return &map->stacks.items[source_user_frame(map, where)].range;
+  return &map->stacks.items[ir_event_site(input->sites, where)].range;
 }
 
 void trace_append_place(const TraceInput *input, uint32_t where, GString *out) {
@@ -46,6 +55,16 @@ static void append_phase(GString *out, const MachineInterval *in) {
   if (counts) g_string_append_printf(out, ", phase %" G_GINT64_FORMAT, in->phase);
 }
 
+static void append_warp(GString *out, const TraceInput *input, const MachineInterval *in,
+                        const char *opening) {
+  const MachineResult *result = input->result;
+  bool cluster = false;
+  for (int i = 0; i < result->intervals.count; i++)
+    cluster |= result->intervals.items[i].by != result->intervals.items[0].by;
+  g_string_append_printf(out, "%swarp %d", opening, in->warp);
+  if (cluster) g_string_append_printf(out, " of CTA %d", in->by);
+}
+
 char *trace_detail(const TraceInput *input, const MachineInterval *in) {
   GString *out = g_string_new(NULL);
   bool named = in->deed && !in->never;
@@ -58,7 +77,7 @@ char *trace_detail(const TraceInput *input, const MachineInterval *in) {
     g_string_append_printf(out, " %s %s", on ? "on" : "of", in->object);
   }
   append_phase(out, in);
-  if (in->warp >= 0) g_string_append_printf(out, ", warp %d", in->warp);
+  if (in->warp >= 0) append_warp(out, input, in, ", ");
   if (in->never) g_string_append_printf(out, ", never ends: %s", in->deed ? in->deed : "");
   trace_append_place(input, in->where, out);
   g_string_append_printf(out, ", step %" G_GUINT64_FORMAT, in->begin);
@@ -77,11 +96,19 @@ static char *remark(const TraceInput *input, const MachineInterval *in, const ch
     bool thread = in->kind == MACHINE_THREAD_READ || in->kind == MACHINE_THREAD_WRITE;
     g_string_append(out, in->deed ? in->deed : kinds[in->kind].verb);
     if (thread || in->kind == MACHINE_WAIT || in->kind == MACHINE_ARRIVE)
-      g_string_append_printf(out, " by warp %d", in->warp);
+      append_warp(out, input, in, " by ");
   }
   const SourceRange *range = place_of(input, in->where);
+  if (g_utf8_strlen(out->str, -1) > MOST_REMARK) {
+    g_string_truncate(out, (gsize)(g_utf8_offset_to_pointer(out->str, MOST_REMARK - 3) - out->str));
+    g_string_append(out, "...");
+  }
   if (range->line) g_string_append_printf(out, ", line %u", range->line);
   return g_string_free(out, FALSE);
+}
+
+static double width_of(const char *words) {
+  return (double)g_utf8_strlen(words, -1) * TRACE_CHARACTER;
 }
 
 /* ---- places ---- */
@@ -98,6 +125,25 @@ static bool opens_group(const TracePicture *p, int row) {
 
 static int bars_of(const TracePicture *p, int row) {
   return p->row_top[row] + row_at(p, row)->remarks * LANE;
+}
+
+static const char *const openings[] = {"first: ", "then: ", ""};
+
+static double x_of(const TracePicture *p, uint64_t step) {
+  return p->left + 8 + trace_position(p->layout, step) * p->unit;
+}
+
+/* Words at the right end need room, unless they are alone in their row and fit to the left. */
+static void make_room(TracePicture *p) {
+  const int intervals[] = {p->slice->first, p->slice->second, p->slice->here};
+  for (int i = 0; i < 3; i++) {
+    if (p->layout->remark_of[i] < 0) continue;
+    const MachineInterval *in = &p->input->result->intervals.items[intervals[i]];
+    g_autofree char *words = remark(p->input, in, openings[i]);
+    double from = x_of(p, in->begin) - p->left, length = width_of(words) + 24;
+    bool alone = row_at(p, p->layout->row_of[intervals[i]])->remarks == 1;
+    if (!alone || from < length) p->width = MAX(p->width, from + length);
+  }
 }
 
 TracePicture *trace_picture_new(const TraceInput *input, int left, int top, bool keyboard) {
@@ -118,6 +164,7 @@ TracePicture *trace_picture_new(const TraceInput *input, int left, int top, bool
     y += (row_at(p, i)->lanes + row_at(p, i)->remarks) * LANE + PAD;
   }
   p->row_top[count] = y;
+  make_room(p);
   return p;
 }
 
@@ -137,10 +184,6 @@ typedef struct Box {
   double x, width;
   int y;
 } Box;
-
-static double x_of(const TracePicture *p, uint64_t step) {
-  return p->left + 8 + trace_position(p->layout, step) * p->unit;
-}
 
 static Box box_of(const TracePicture *p, int index) {
   const MachineInterval *in = &p->input->result->intervals.items[index];
@@ -329,13 +372,10 @@ static void append_ring(const TracePicture *p, int which, int index, const char 
       "<text class=\"in\" x=\"%.1f\" y=\"%.1f\">%s</text>",
       box.x - 4, box.y - 2, box.width + 8, BAR + 4, x, y, x, box.y - 2, x, y, x - 3, y + 4, number);
   g_autofree char *words = remark(p->input, in, opening);
-  int most = (int)(p->width - 30) / TRACE_CHARACTER, length = (int)g_utf8_strlen(words, -1);
-  if (length > most) strcpy(g_utf8_offset_to_pointer(words, most - 3), "...");
-  length = MIN(length, most);
-  double end = p->left + p->width - 4, at = x + 11;
-  if (at + length * TRACE_CHARACTER > end) at = x - 11 - length * TRACE_CHARACTER;
-  if (at < p->left + 2) at = p->left + 20; /* long words: beside neither end of the ring */
-  g_string_append_printf(out, "<text class=\"why\" x=\"%.1f\" y=\"%.1f\">", at, y + 4);
+  double room = p->left + p->width - x - 11, length = width_of(words);
+  bool left = length > room; /* what is alone in its line can stand there too */
+  g_string_append_printf(out, "<text class=\"why\" x=\"%.1f\" y=\"%.1f\">",
+                         left ? x - 11 - length : x + 11, y + 4);
   trace_append_escaped(out, words);
   g_string_append(out, "</text>");
 }
@@ -356,7 +396,7 @@ void trace_draw_fault(const TracePicture *p, GString *out) {
   const TraceSlice *s = p->slice;
   const int *remark_of = p->layout->remark_of;
   if (remark_of[0] >= 0 && remark_of[1] >= 0) append_edge(p, out);
-  if (remark_of[0] >= 0) append_ring(p, 0, s->first, "1", "first: ", out);
-  if (remark_of[1] >= 0) append_ring(p, 1, s->second, "2", "then: ", out);
-  if (remark_of[2] >= 0) append_ring(p, 2, s->here, "!", "", out);
+  if (remark_of[0] >= 0) append_ring(p, 0, s->first, "1", openings[0], out);
+  if (remark_of[1] >= 0) append_ring(p, 1, s->second, "2", openings[1], out);
+  if (remark_of[2] >= 0) append_ring(p, 2, s->here, "!", openings[2], out);
 }

@@ -33,15 +33,17 @@ static int culprit_of_race(const TraceInput *input, const TraceSlice *slice) {
   return found;
 }
 
-/* Without a race: a wait at the place of the finding that never ends, what else stands there first,
- * any wait that never ends. */
+/* Without a race: a wait at the place of the finding that never ends; what else stands there, the
+ * first or of waits that pass the last of the warp that comes first; any wait that never ends. */
 static int culprit(const TraceInput *input) {
   int found = -1, never = -1;
   for (int i = 0; i < count_of(input); i++) {
     const MachineInterval *in = at(input, i);
     if (in->never && in->fault) return i;
     if (in->never && never < 0) never = i;
-    if (in->fault && found < 0) found = i;
+    bool later = found >= 0 && in->kind == MACHINE_WAIT && at(input, found)->kind == MACHINE_WAIT &&
+                 in->warp == at(input, found)->warp && in->by == at(input, found)->by;
+    if (in->fault && (found < 0 || later)) found = i;
   }
   return found >= 0 ? found : never;
 }

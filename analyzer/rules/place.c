@@ -2,26 +2,15 @@
 
 #include <string.h>
 
+#include "ir/site.h"
 #include "rules/finding.h"
-
-/* The body of one inlined call, identified by the stack of its call site. */
-typedef struct Body {
-  uint32_t first, last; /* lines */
-  uint32_t event_line;  /* the one line that an event passes through; 0: none */
-  uint32_t event_end;   /* last line of the statement that begins there */
-  bool many_event_lines;
-} Body;
 
 struct Places {
   const IrProgram *program;
-  GHashTable *bodies; /* stack id of the call site -> Body* */
+  IrSites *sites;
 };
 
-enum {
-  WRAPPER_LINES = 12,      /* what a wrapper has around its one asm statement, at most */
-  PLAIN_WRAPPER_LINES = 3, /* of one without any event: an accessor, a cast */
-  CALLERS_SHOWN = 2
-};
+enum { CALLERS_SHOWN = 2 };
 
 static const SourceMap *map_of(const Places *places) {
   return &places->program->sources;
@@ -38,78 +27,16 @@ static bool is_user(const Places *places, uint32_t id) {
   return file > 0 && file < (uint32_t)map->files.count && map->files.items[file].user;
 }
 
-static Body *body_of(const Places *places, uint32_t call) {
-  Body *body = g_hash_table_lookup(places->bodies, GUINT_TO_POINTER(call));
-  if (body) return body;
-  body = g_new0(Body, 1);
-  g_hash_table_insert(places->bodies, GUINT_TO_POINTER(call), body);
-  return body;
-}
-
-static void note_lines(const Places *places) {
-  const SourceMap *map = map_of(places);
-  for (uint32_t id = 1; id < (uint32_t)map->stacks.count; id++) {
-    const SourceStack *stack = &map->stacks.items[id];
-    if (!stack->outer || !stack->range.line) continue;
-    Body *body = body_of(places, stack->outer);
-    if (!body->first || stack->range.line < body->first) body->first = stack->range.line;
-    if (stack->range.line > body->last) body->last = stack->range.line;
-  }
-}
-
-static void note_events(const Places *places, const IrKernel *kernel) {
-  for (int i = 0; i < kernel->insns.count; i++) {
-    const IrInsn *insn = &kernel->insns.items[i];
-    if (insn->op != IR_event) continue;
-    for (uint32_t id = insn->where; id; id = stack_at(places, id)->outer) {
-      const SourceStack *stack = stack_at(places, id);
-      if (!stack->outer) break;
-      Body *body = body_of(places, stack->outer);
-      if (body->event_line && body->event_line != stack->range.line) body->many_event_lines = true;
-      body->event_line = stack->range.line;
-      body->event_end = MAX(body->event_end, MAX(stack->range.end_line, stack->range.line));
-    }
-  }
-}
-
 Places *places_new(const IrProgram *program) {
   Places *places = g_new0(Places, 1);
   places->program = program;
-  places->bodies = g_hash_table_new_full(NULL, NULL, NULL, g_free);
-  note_lines(places);
-  for (int i = 0; i < program->kernels.count; i++)
-    note_events(places, program->kernels.items[i]);
+  places->sites = ir_sites_new(program);
   return places;
 }
 
 void places_free(Places *places) {
-  g_hash_table_destroy(places->bodies);
+  ir_sites_free(places->sites);
   g_free(places);
-}
-
-static bool in_wrapper(const Places *places, uint32_t id) {
-  uint32_t call = stack_at(places, id)->outer;
-  const Body *body = call ? g_hash_table_lookup(places->bodies, GUINT_TO_POINTER(call)) : NULL;
-  if (!body || body->many_event_lines) return false;
-  if (!body->event_line) return body->last - body->first < PLAIN_WRAPPER_LINES;
-  uint32_t before = body->event_line > body->first ? body->event_line - body->first : 0;
-  uint32_t behind = body->last > body->event_end ? body->last - body->event_end : 0;
-  return before + behind < WRAPPER_LINES;
-}
-
-/* The next user frame outside `id`, or 0. */
-static uint32_t caller_of(const Places *places, uint32_t id) {
-  for (id = stack_at(places, id)->outer; id; id = stack_at(places, id)->outer)
-    if (is_user(places, id)) return id;
-  return 0;
-}
-
-/* The place where a person would look: out of library code, then out of small wrappers. */
-static uint32_t use_site(const Places *places, uint32_t id) {
-  id = source_user_frame(map_of(places), id);
-  for (uint32_t caller; in_wrapper(places, id) && (caller = caller_of(places, id)) != 0;)
-    id = caller;
-  return id;
 }
 
 char *place_path(const Places *places, SourceRange range) {
@@ -185,13 +112,14 @@ static void add_wrapper(const Places *places, Finding *finding, uint32_t id, uin
 /* Where the kernel itself calls what holds the finding: the first of its callers to look at. */
 static void add_outermost(const Places *places, Finding *finding, uint32_t id) {
   uint32_t last = 0;
-  while ((id = caller_of(places, id)) != 0)
+  while ((id = ir_site_caller(places->sites, id)) != 0)
     last = id;
   if (last) add_frame(places, finding, last, "called from here, in `%s`");
 }
 
 static void add_callers(const Places *places, Finding *finding, uint32_t id) {
-  for (int shown = 0; shown < CALLERS_SHOWN && (id = caller_of(places, id)) != 0; shown++)
+  for (int shown = 0; shown < CALLERS_SHOWN && (id = ir_site_caller(places->sites, id)) != 0;
+       shown++)
     add_frame(places, finding, id, "called from here, in `%s`");
 }
 
@@ -258,13 +186,13 @@ void place_finding(const Places *places, const IrViolation *v, Finding *finding)
   uint32_t where = v->where;
   if (!is_user(places, source_user_frame(map, where)) && v->kernel)
     where = kernel_frame(places, where, v->kernel);
-  uint32_t inner = source_user_frame(map, where), site = use_site(places, where);
+  uint32_t inner = source_user_frame(map, where), site = ir_site(places->sites, where);
   bool caret = v->caret.line && v->caret.file < (uint32_t)map->files.count &&
                map->files.items[v->caret.file].user;
   place_finding_at(places, caret ? v->caret : stack_at(places, site)->range, finding);
   for (int i = 0; i < v->related.count; i++) {
     const IrRelated *related = &v->related.items[i];
-    add_related(places, finding, stack_at(places, use_site(places, related->where))->range,
+    add_related(places, finding, stack_at(places, ir_site(places->sites, related->where))->range,
                 related->message);
   }
   add_outermost(places, finding, caret ? inner : site);

@@ -496,6 +496,48 @@ def write_readme():
 
 # ---- determinism ----
 
+def test_trace_of_a_line(folder):
+    path = write(folder, "bad.cu", BAD)
+    line = 1 + [n for n, text in enumerate(BAD.splitlines()) if "  wait(bar, 0)" in text][0]
+    status, out, err = run("trace", "%s:%d" % (path, line))
+    check(status == 0 and "waits" in out and "[" in out.splitlines()[0], "the finding is not drawn", status, out, err)
+    status, out, err = run("trace", "%s:3" % path)
+    check(status == 2 and not out, "a line without a finding", status, out)
+    check("no finding of a kernel at this line" in err and "there are some at %d" % line in err, "not clear", err)
+
+
+def test_trace_keeps_a_picture_that_is_there(folder):
+    path, picture = write(folder, "bad.cu", BAD), write(folder, "t.svg", "mine")
+    status, _, err = run("trace", path + ":3", "--svg", picture)
+    check(status == 2 and open(picture).read() == "mine", "written over", status, err)
+
+
+def test_trace_of_a_clean_file(folder):
+    status, out, err = run("trace", write(folder, "good.cu", GOOD))
+    check(status == 0 and "no fault" in out and not err, "not said", status, out, err)
+
+
+def test_trace_of_several_kernels(folder):
+    path = write(folder, "two.cu", GOOD + GOOD.replace("scale", "other"))
+    status, _, err = run("trace", path)
+    check(status == 2 and "2 kernels here" in err and "--kernel" in err, "not clear", status, err)
+    status, out, err = run("trace", path, "--kernel", "other")
+    check(status == 0 and "other" in out, "not drawn", status, out, err)
+
+
+def test_protocol_as_json(folder):
+    path = os.path.join(os.path.dirname(README), "fixtures", "reference", "gemm_multicast.cu")
+    status, out, err = run("protocol", path, "--format", "json")
+    check(status == 0 and not err, "fails", status, err)
+    barriers = {b["name"]: b for b in json.loads(out)["kernels"][0]["barriers"]}
+    full, empty = barriers["s.full"], barriers["s.empty"]
+    check(full["kind"] == "mbarrier" and full["arrivals"] == full["init"] == 1, "full", full)
+    check(full["bytes"] == sum(p["bytes"] for p in full["bytes_of"]) == 32768, "bytes", full)
+    check(full["first_parity"] == 0 and empty["first_parity"] == 1, "parity", full, empty)
+    check(empty["arrivals"] == empty["init"], "arrivals", empty)
+    check(any(b["kind"] == "cluster" for b in barriers.values()), "no cluster barrier", list(barriers))
+
+
 def test_same_bytes(folder):
     for i in range(6):
         write(folder, "k%d.cu" % i, BAD if i % 2 else GOOD)

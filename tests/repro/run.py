@@ -28,7 +28,38 @@ mbarrier-arrive-count-mismatch/bad_one_of_two mbarrier-over-arrival/bad_every_la
 mbarrier-init-missing/bad pipeline-stage-race/bad_no_wait smem-race/bad_second_pass
 async-copy-wait-missing/bad barrier-thread-count/bad_too_many cluster-exit-without-sync/bad
 tma-store-missing-proxy-fence/bad_reduce wgmma-slot-released-early/bad smem-optin-missing/bad
-mbarrier-arrive-never-executed/bad tma-address-misaligned/bad'''.split()
+mbarrier-arrive-never-executed/bad tma-address-misaligned/bad pdl-read-before-wait/bad
+global-counter-init-race/bad'''.split()
+# What no fixture has: maps in constant and in device memory, a variable that a run leaves changed.
+OWN = {'map_in_constant_memory': ("""#include "%s/fixtures/reference/ptx.h"
+// kcheck: tensormap(maps, box = 32x32, type = f32)
+namespace pipeline {
+__constant__ CUtensorMap maps[2];
+__device__ unsigned runs;
+
+__global__ void __launch_bounds__(128) sum_rows(float *out, int trips) {
+  __shared__ alignas(128) float tile[1024];
+  __shared__ alignas(8) uint64_t full;
+  if (threadIdx.x == 0) {
+    mbarrier_init(&full, 1);
+    fence_mbarrier_init();
+    atomicAdd(&runs, 1u);
+  }
+  __syncthreads();
+  float sum = 0;
+  for (int k = 0; k < trips; ++k) {
+    if (threadIdx.x == 0) {
+      mbarrier_arrive_expect_tx(&full, sizeof(tile));
+      tma_load_2d(tile, &maps[1], &full, 0, k * 32);
+    }
+    mbarrier_wait(&full, 0);
+    sum += tile[threadIdx.x];
+    __syncthreads();
+  }
+  out[threadIdx.x] = sum;
+}
+} // namespace pipeline
+""" % ROOT, ['cudaMemcpyToSymbol(maps', ', 128, 128), "maps"', 'variable("runs", runs);'])}
 REFUSED = ['wgmma-shape/bad', 'arch-unknown-instruction/bad', 'mbarrier-asm-memory-clobber/bad']
 
 
@@ -54,6 +85,12 @@ def repro(kcheck, path, out):
 def subjects(folder):
     """(name, path) of every source; the seeded faults are written to `folder`."""
     found = [(name.replace('/', '.'), fixture(name)) for name in SHOWN]
+    os.makedirs(folder, exist_ok=True)
+    for name, (text, _) in OWN.items():
+        path = os.path.join(folder, name + '.own.cu')
+        with open(path, 'w') as f:
+            f.write(text)
+        found.append((name, path))
     try:
         import yaml  # noqa: F401
         import faults
@@ -117,11 +154,14 @@ def run(folder):
 def suite(kcheck, everything):
     with tempfile.TemporaryDirectory() as folder:
         written, failures = write(kcheck, folder)
+        for name, (_, needles) in OWN.items():
+            text = open(os.path.join(folder, name + '.repro.cu')).read() if name in written else ''
+            failures += ['%s: the program lacks %s' % (name, needle) for needle in needles if needle not in text]
         for name in REFUSED:
             why = repro(kcheck, fixture(name), os.path.join(folder, 'refused.cu'))
             if not why or 'no run shows' not in why:
                 failures.append('%s: not refused: %s' % (name, why))
-        chosen = written if everything else written[::max(1, len(written) // QUICK)][:QUICK]
+        chosen = written if everything else sorted({*OWN, *written[::max(1, len(written) // QUICK)][:QUICK]} & {*written})
         if shutil.which('nvcc'):
             with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
                 failures += [why for why in pool.map(lambda n: compile_one(folder, n, False), chosen) if why]

@@ -6,6 +6,7 @@
 #include "machine/hardware/barrier.h"
 
 #include "machine/causes/cause.h"
+#include "machine/witness/contract.h"
 #include "machine/witness/timeline.h"
 #include "machine/witness/witness.h"
 
@@ -329,6 +330,9 @@ static MachineStep barrier_event(Machine *machine, Strand *strand, const IrInsn 
   if (!op.explicit_count) op.count = state->alive;
   NamedBarrier *bar = &state->named[op.id];
   timeline_barrier(machine, strand, insn, op.id);
+  contract_barrier(machine, strand, insn,
+                   op.explicit_count ? MACHINE_NAMED_BARRIER : MACHINE_BLOCK_BARRIER, op.id,
+                   op.count, waits);
   int64_t generation = bar->generation;
   arrive(machine, strand, &op, bar);
   if (!waits) return MACHINE_NEXT;

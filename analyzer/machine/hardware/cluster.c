@@ -4,6 +4,7 @@
 #include "machine/causes/cause.h"
 #include "machine/checks/finish.h"
 #include "machine/hardware/barrier.h"
+#include "machine/witness/contract.h"
 #include "machine/witness/timeline.h"
 
 static int64_t living(const Machine *machine) {
@@ -55,6 +56,7 @@ MachineStep event_cluster_arrive(Machine *machine, Strand *strand, const IrInsn 
   lanes_release(&p->clocks, &ws->lanes, strand->active, bar->reached);
   bar->arrived += lane_count(strand->active);
   timeline_barrier(machine, strand, insn, -1);
+  contract_barrier(machine, strand, insn, MACHINE_CLUSTER_BARRIER, -1, living(machine), false);
   if (bar->arrived >= living(machine)) complete_round(machine);
   return MACHINE_NEXT;
 }
@@ -97,6 +99,7 @@ MachineStep event_cluster_wait(Machine *machine, Strand *strand, const IrInsn *i
   if (!ws->reached) ws->reached = clock_new(&p->clocks);
   clock_join(&p->clocks, ws->reached, bar->done_reached);
   if (insn->flags & IR_FLAG(aligned)) lanes_meet(&p->clocks, &ws->lanes, strand->active);
+  contract_barrier(machine, strand, insn, MACHINE_CLUSTER_BARRIER, -1, living(machine), true);
   return MACHINE_NEXT;
 }
 

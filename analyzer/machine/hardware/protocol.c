@@ -200,6 +200,7 @@ void protocol_exit(Machine *machine, Strand *strand, uint32_t lanes) {
   CtaState *state = cta_state(cta);
   WarpState *ws = warp_state(strand->warp);
   finish_exit(machine, strand, lanes);
+  timeline_exit(machine, strand);
   lanes_release(&p->clocks, &ws->lanes, lanes, state->exited);
   state->alive -= lane_count(lanes);
   barrier_exit(machine, strand, lanes);

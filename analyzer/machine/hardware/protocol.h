@@ -90,7 +90,6 @@ typedef struct MbarArrival {
   uint32_t warp, lanes; /* warp UINT32_MAX: an asynchronous agent */
   int64_t count;
   int times;
-  bool described;
 } MbarArrival;
 
 typedef struct MbarCopy {
@@ -137,12 +136,11 @@ struct Mbar {
   KC_VEC(MbarObserver) observers; /* of phase - 1 */
   MbarView **views;               /* by warp index */
   MbarLog log[MBAR_LOG];
-  uint32_t nlog;              /* entries ever written */
-  int64_t last_landed_phase;  /* of the last copy */
-  int64_t last_observed;      /* highest phase that a wait passed on; INT64_MIN: none */
-  int unknown_total;          /* copies of unknown size that completed */
-  KC_VEC(const char *) fills; /* names of the arrays that copies bound to it fill */
-  const IrInsn *overwritten;  /* an ordinary store over it while it was live */
+  uint32_t nlog;             /* entries ever written */
+  int64_t last_landed_phase; /* of the last copy */
+  int64_t last_observed;     /* highest phase that a wait passed on; INT64_MIN: none */
+  int unknown_total;         /* copies of unknown size that completed */
+  const IrInsn *overwritten; /* an ordinary store over it while it was live */
   int overwritten_rank;
   const IrInsn *handed; /* an arrive by which another CTA hands over what it stored */
   bool over_arrived;    /* too many arrivals: its later phases are not what the code meant */

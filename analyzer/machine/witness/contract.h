@@ -15,6 +15,15 @@ typedef enum ContractRole {
 
 void contract_site(Machine *machine, const Mbar *bar, ContractRole role, const IrInsn *insn,
                    int64_t value);
+/* A copy bound to `bar` goes to shared memory at `offset`. */
+void contract_copy(Machine *machine, const Strand *strand, const Access *access, const Mbar *bar,
+                   uint32_t offset);
+/* A tensor instruction or a thread touches shared memory at `offset`, behind its last wait. */
+void contract_touch(Machine *machine, const Strand *strand, const Access *access, uint32_t offset);
+/* A warp comes to barrier `id` of the block (MACHINE_BLOCK_BARRIER: without a count of its own) or
+ * of the cluster. */
+void contract_barrier(Machine *machine, const Strand *strand, const IrInsn *insn,
+                      MachineBarrierKind kind, int64_t id, int64_t count, bool waits);
 /* At the end of a run, and once a kernel. */
 void contract_collect(Machine *machine);
 void contract_report(MachineSession *session);

@@ -4,15 +4,16 @@
 
 #include "machine/inputs/sample.h"
 #include "machine/session.h"
+#include "machine/witness/contract.h"
 #include "machine/witness/witness.h"
 
 #define TIMELINE_MOST 6000
 
 typedef struct Mark {
   uint8_t kind;
-  int16_t cta, warp;
-  bool shared; /* offset names a place in shared memory */
-  bool tensor; /* offset is a column of tensor memory */
+  int16_t cta, warp, by; /* by: CTA of the warp */
+  bool shared;           /* offset names a place in shared memory */
+  bool tensor;           /* offset is a column of tensor memory */
   uint32_t offset;
   int64_t phase;
   uint64_t begin, end;
@@ -68,6 +69,7 @@ static Mark *add(Machine *machine, MachineIntervalKind kind, const Strand *stran
   if (!wanted(machine) || t->marks.count >= TIMELINE_MOST) return NULL;
   Mark mark = {.kind = (uint8_t)kind,
                .cta = (int16_t)strand->warp->cta->rank,
+               .by = (int16_t)strand->warp->cta->rank,
                .warp = (int16_t)strand->warp->id,
                .phase = -1,
                .begin = machine->step,
@@ -77,24 +79,10 @@ static Mark *add(Machine *machine, MachineIntervalKind kind, const Strand *stran
   return &t->marks.items[t->marks.count - 1];
 }
 
-static const char *array_at(Machine *machine, uint32_t offset) {
-  uint64_t start;
-  const IrField *field = machine_shared_field(machine, offset, &start);
-  return field ? field->name : NULL;
-}
-
-static void remember_fill(Machine *machine, Mbar *bar, uint32_t offset) {
-  const char *name = array_at(machine, offset);
-  if (!name) return;
-  for (int i = 0; i < bar->fills.count; i++)
-    if (bar->fills.items[i] == name) return;
-  if (bar->fills.count < 8) KC_PUSH(machine->arena, bar->fills, name);
-}
-
 void timeline_load(Machine *machine, const Strand *strand, const Access *access, int rank,
                    uint32_t offset, Mbar *bar) {
   Timeline *t = timeline_of(machine);
-  if (bar) remember_fill(machine, bar, offset);
+  contract_copy(machine, strand, access, bar, offset);
   Mark *mark = add(machine, MACHINE_LOAD, strand, access->insn);
   if (!mark) return;
   mark->cta = (int16_t)rank;
@@ -153,6 +141,7 @@ void timeline_operand(Machine *machine, const Strand *strand, const Access *acce
                       uint32_t offset) {
   Timeline *t = timeline_of(machine);
   uint32_t from, end;
+  contract_touch(machine, strand, access, offset);
   if (!wanted(machine)) return;
   t->operand_step = machine->step + 1;
   slot_of(machine, offset, &from, &end);
@@ -195,6 +184,7 @@ void timeline_mma_done(Machine *machine, const Strand *strand, uint32_t group) {
 void timeline_access(Machine *machine, const Strand *strand, const Access *access, int rank,
                      uint32_t offset) {
   Timeline *t = timeline_of(machine);
+  contract_touch(machine, strand, access, offset);
   if (!wanted(machine)) return;
   Streak *streak = &t->streaks[2 * strand->warp->index + (access->write ? 1 : 0)];
   Mark *mark = streak->mark ? &t->marks.items[streak->mark - 1] : NULL;
@@ -281,6 +271,14 @@ void timeline_other(Machine *machine, const Strand *strand, const IrInsn *insn) 
     if (t->marks.items[i].insn == insn) return; /* said better */
   Mark *mark = add(machine, MACHINE_OTHER, strand, insn);
   if (mark) mark->deed = ir_event_mnemonic((IrEvent)insn->event);
+}
+
+void timeline_exit(Machine *machine, const Strand *strand) {
+  bool last = (strand->warp->alive & ~strand->mask) == 0;
+  if (!wanted(machine) || !last || strand->pc < 0 || strand->pc >= machine->kernel->insns.count)
+    return;
+  Mark *mark = add(machine, MACHINE_OTHER, strand, &machine->kernel->insns.items[strand->pc]);
+  if (mark) mark->deed = "the warp ends";
 }
 
 void timeline_violation(Machine *machine, const IrInsn *insn) {
@@ -413,6 +411,7 @@ static MachineInterval interval_of(Machine *machine, const Mark *m) {
   MachineInterval interval = {.kind = m->kind,
                               .cta = m->cta,
                               .warp = m->warp,
+                              .by = m->by,
                               .stage = -1,
                               .phase = m->phase,
                               .begin = m->begin,

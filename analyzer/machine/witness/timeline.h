@@ -22,6 +22,8 @@ void timeline_tmem(Machine *machine, const Strand *strand, const Access *access,
                    uint32_t column);
 /* The two accesses that `v` says are not ordered. */
 void timeline_race(Machine *machine, const IrViolation *v, const Access *before, const Access *now);
+/* Lanes of the strand end. */
+void timeline_exit(Machine *machine, const Strand *strand);
 /* A violation is reported while the strand that shows it executes `insn`. */
 void timeline_violation(Machine *machine, const IrInsn *insn);
 /* Synchronisation that no other function of these is called for. */
