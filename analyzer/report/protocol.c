@@ -55,8 +55,10 @@ static void append_init(const IrProgram *program, const IrSites *sites,
   g_string_append_printf(out, "init %" G_GINT64_FORMAT, use->init_count);
   for (guint i = 0; i < lines->len; i++)
     g_string_append_printf(out, "%s%u", i ? ", " : " at ", g_array_index(lines, guint, i));
-  if (use->arrivals >= 0 && use->arrivals != use->init_count)
-    g_string_append_printf(out, ", but %" G_GINT64_FORMAT " arrivals a phase", use->arrivals);
+  if (use->arrivals >= 0)
+    g_string_append_printf(out, ", %s%" G_GINT64_FORMAT " arrival%s a phase",
+                           use->arrivals == use->init_count ? "" : "but ", use->arrivals,
+                           use->arrivals == 1 ? "" : "s");
   if (use->arrivals < 0) g_string_append(out, ", no phase completed");
 }
 

@@ -174,64 +174,100 @@ static const char *deed_of(KcArena *arena, const IrInsn *insn) {
   return announces ? kc_printf(arena, "%s.expect_tx", name) : name;
 }
 
-static bool is_first_of(const Mbar *bar, int i) {
-  for (int j = 0; j < i; j++)
-    if (bar->arrivers.items[j].insn == bar->arrivers.items[i].insn) return false;
+/* The slots of one array, all CTAs. */
+typedef struct Slots {
+  const Mbar *bars[64];
+  int count;
+} Slots;
+
+static Slots slots_of(Machine *machine, const BarrierContract *c) {
+  Slots slots = {.count = 0};
+  const Protocol *p = protocol_of(machine);
+  for (int i = 0; i < p->mbars.count && slots.count < 64; i++)
+    if (contract_of(machine, p->mbars.items[i]) == c) slots.bars[slots.count++] = p->mbars.items[i];
+  return slots;
+}
+
+static bool is_first_of(const Slots *slots, int slot, int i) {
+  const IrInsn *insn = slots->bars[slot]->arrivers.items[i].insn;
+  for (int s = 0; s <= slot; s++)
+    for (int j = 0; j < (s == slot ? i : slots->bars[s]->arrivers.count); j++)
+      if (slots->bars[s]->arrivers.items[j].insn == insn) return false;
   return true;
 }
 
-static void describe_arrivers(Machine *machine, const Mbar *bar, BarrierContract *c) {
+/* One instruction that arrives, on whatever slot. */
+static void describe_arrival(Machine *machine, const Slots *slots, const IrInsn *insn,
+                             BarrierContract *c) {
   KcArena *arena = machine->session->arena;
-  for (int i = 0; i < bar->arrivers.count; i++) {
-    const MbarArrival *a = &bar->arrivers.items[i];
-    if (!is_first_of(bar, i)) continue;
-    uint64_t warps = 0;
-    int lanes = 0;
-    bool remote = false;
-    for (int j = i; j < bar->arrivers.count; j++) {
-      const MbarArrival *b = &bar->arrivers.items[j];
-      if (b->insn != a->insn || b->warp == UINT32_MAX) continue;
-      warps |= UINT64_C(1) << (machine->warps[b->warp]->id & 63);
-      remote |= machine->warps[b->warp]->cta->rank != bar->rank;
-      if (lane_count(b->lanes) > lanes) lanes = lane_count(b->lanes);
+  uint64_t warps = 0;
+  int lanes = 0;
+  bool remote = false;
+  for (int s = 0; s < slots->count; s++)
+    for (int j = 0; j < slots->bars[s]->arrivers.count; j++) {
+      const MbarArrival *a = &slots->bars[s]->arrivers.items[j];
+      if (a->insn != insn || a->warp == UINT32_MAX) continue;
+      warps |= UINT64_C(1) << (machine->warps[a->warp]->id & 63);
+      remote |= machine->warps[a->warp]->cta->rank != slots->bars[s]->rank;
+      if (lane_count(a->lanes) > lanes) lanes = lane_count(a->lanes);
     }
-    const char *deed = deed_of(arena, a->insn), *line = machine_line(machine, a->insn);
-    const char *text = warps ? kc_printf(arena, "%s%s, %s at %s", threads_of(arena, lanes, warps),
-                                         remote ? " (other CTAs too)" : "", deed, line)
-                             : kc_printf(arena, "%s at %s", deed, line);
-    KC_PUSH(arena, c->use.arrive_text, text);
-  }
+  const char *deed = deed_of(arena, insn), *line = machine_line(machine, insn);
+  const char *text = warps ? kc_printf(arena, "%s%s, %s at %s", threads_of(arena, lanes, warps),
+                                       remote ? " (other CTAs too)" : "", deed, line)
+                           : kc_printf(arena, "%s at %s", deed, line);
+  KC_PUSH(arena, c->use.arrive_text, text);
 }
 
-static void describe_waiters(Machine *machine, const Mbar *bar, BarrierContract *c) {
+static void describe_arrivers(Machine *machine, const Slots *slots, BarrierContract *c) {
+  for (int s = 0; s < slots->count; s++)
+    for (int i = 0; i < slots->bars[s]->arrivers.count; i++)
+      if (is_first_of(slots, s, i))
+        describe_arrival(machine, slots, slots->bars[s]->arrivers.items[i].insn, c);
+}
+
+/* Waits of one place that begin with one parity, on whatever slot. */
+static void describe_wait(Machine *machine, const Slots *slots, const MbarView *like,
+                          BarrierContract *c) {
   KcArena *arena = machine->session->arena;
-  bool told[256] = {false};
-  for (int w = 0; w < machine->nwarps && w < 256; w++) {
-    const MbarView *view = bar->views[w];
-    if (!view || !view->insn || told[w]) continue;
-    uint64_t warps = 0;
-    bool remote = false;
-    for (int o = w; o < machine->nwarps && o < 256; o++) {
-      const MbarView *other = bar->views[o];
-      if (!other || other->insn != view->insn || other->first_passed != view->first_passed)
-        continue;
-      told[o] = true;
-      warps |= UINT64_C(1) << (machine->warps[o]->id & 63);
-      remote |= machine->warps[o]->cta->rank != bar->rank;
+  uint64_t warps = 0;
+  bool remote = false, flips = false, again = false;
+  for (int s = 0; s < slots->count; s++)
+    for (int w = 0; w < machine->nwarps; w++) {
+      const MbarView *view = slots->bars[s]->views[w];
+      if (!view || view->insn != like->insn || view->first_passed != like->first_passed) continue;
+      warps |= UINT64_C(1) << (machine->warps[w]->id & 63);
+      remote |= machine->warps[w]->cta->rank != slots->bars[s]->rank;
+      flips |= view->flips > 0;
+      again |= view->waits > 1;
     }
-    const char *idiom =
-        view->first_passed ? "parity 1 first (the first trip passes at once)" : "parity 0 first";
-    const char *then = view->flips       ? ", flips from phase to phase"
-                       : view->waits > 1 ? ", never flips"
-                                         : "";
-    KC_PUSH(arena, c->use.wait_text,
-            kc_printf(arena, "%s%s at %s, %s%s", warps_text(arena, warps),
-                      remote ? " (other CTAs too)" : "", machine_line(machine, view->insn), idiom,
-                      then));
-    int parity = view->first_parity;
-    bool same = c->use.first_parity == -1 || c->use.first_parity == parity;
-    c->use.first_parity = same ? parity : -2;
-  }
+  const char *idiom =
+      like->first_passed ? "parity 1 first (the first trip passes at once)" : "parity 0 first";
+  const char *then = flips ? ", flips from phase to phase" : again ? ", never flips" : "";
+  KC_PUSH(arena, c->use.wait_text,
+          kc_printf(arena, "%s%s at %s, %s%s", warps_text(arena, warps),
+                    remote ? " (other CTAs too)" : "", machine_line(machine, like->insn), idiom,
+                    then));
+}
+
+static void describe_waiters(Machine *machine, const Slots *slots, BarrierContract *c) {
+  struct {
+    const IrInsn *insn;
+    bool first_passed;
+  } told[16];
+  int count = 0;
+  for (int s = 0; s < slots->count; s++)
+    for (int w = 0; w < machine->nwarps && count < 16; w++) {
+      const MbarView *view = slots->bars[s]->views[w];
+      bool known = !view || !view->insn;
+      for (int i = 0; i < count; i++)
+        known = known || (told[i].insn == view->insn && told[i].first_passed == view->first_passed);
+      if (known) continue;
+      told[count].insn = view->insn;
+      told[count++].first_passed = view->first_passed;
+      describe_wait(machine, slots, view, c);
+      bool same = c->use.first_parity == -1 || c->use.first_parity == view->first_parity;
+      c->use.first_parity = same ? view->first_parity : -2;
+    }
 }
 
 /* ---- one whole phase ---- */
@@ -335,8 +371,9 @@ static void describe(Machine *machine, BarrierContract *c, const Mbar *bar) {
   c->use.arrive_text.count = c->use.wait_text.count = c->use.protects.count = 0;
   c->use.parts.count = 0;
   c->use.first_parity = -1;
-  describe_arrivers(machine, bar, c);
-  describe_waiters(machine, bar, c);
+  Slots slots = slots_of(machine, c);
+  describe_arrivers(machine, &slots, c);
+  describe_waiters(machine, &slots, c);
   describe_phase(machine, bar, c);
   tell_touches(machine, c);
   c->use.phases = bar->phase;
