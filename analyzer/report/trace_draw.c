@@ -95,8 +95,9 @@ static char *remark(const TraceInput *input, const MachineInterval *in, const ch
   } else {
     bool thread = in->kind == MACHINE_THREAD_READ || in->kind == MACHINE_THREAD_WRITE;
     g_string_append(out, in->deed ? in->deed : kinds[in->kind].verb);
-    if (thread || in->kind == MACHINE_WAIT || in->kind == MACHINE_ARRIVE)
-      append_warp(out, input, in, " by ");
+    bool barrier = in->kind == MACHINE_WAIT || in->kind == MACHINE_ARRIVE;
+    if (barrier && in->object) g_string_append_printf(out, " on %s", in->object);
+    if (thread || barrier) append_warp(out, input, in, " by ");
   }
   const SourceRange *range = place_of(input, in->where);
   if (g_utf8_strlen(out->str, -1) > MOST_REMARK) {
