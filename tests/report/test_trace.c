@@ -195,7 +195,8 @@ START_TEST(a_page_is_self_contained) {
 END_TEST
 
 START_TEST(a_clean_kernel_is_drawn_and_said_to_be_clean) {
-  const char *words[] = {KCHECK_BINARY, "trace", RULES "wgmma-slot-released-early/good_fuser_release_before_wait.cu", NULL};
+  const char *words[] = {KCHECK_BINARY, "trace",
+                         RULES "wgmma-slot-released-early/good_fuser_release_before_wait.cu", NULL};
   g_autofree char *out = run(words);
   ck_assert_ptr_nonnull(strstr(out, "no fault"));
   ck_assert_ptr_nonnull(strstr(out, "s.full[0]"));
