@@ -212,6 +212,7 @@ static bool print_report(CliRun *run, const CliOptions *options, int *status, Kc
                        .verbose = options->verbose,
                        .statistics = options->statistics,
                        .timing = options->timing,
+                       .columns = run_columns(options),
                        .docs_base = options->settings.docs_base};
   g_autoptr(GString) text = g_string_new(NULL);
   report_write(report, options->format ? options->format : "text", &how, text);

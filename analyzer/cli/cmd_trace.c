@@ -1,24 +1,11 @@
 /* kcheck trace FILE[:LINE] [--kernel NAME] [--html F | --svg F] [--all]: the pipeline as the
  * machine saw it, in the smallest run that shows the finding. */
-#include <stdlib.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
-
 #include "cli/cli.h"
 #include "cli/files.h"
 #include "cli/render_trace.h"
 #include "cli/run.h"
 
 enum { COLUMNS = 100, LEAST_COLUMNS = 40, MOST_COLUMNS = 400 };
-
-/* Of the terminal that it is printed on. */
-static int columns_of(const CliOptions *options) {
-  struct winsize size = {0};
-  if (options->output || !isatty(STDOUT_FILENO) || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 ||
-      size.ws_col == 0)
-    return COLUMNS;
-  return CLAMP(size.ws_col, LEAST_COLUMNS, MOST_COLUMNS);
-}
 
 int cmd_trace(int argc, char **argv) {
   KcError error = {0};
@@ -39,7 +26,9 @@ int cmd_trace(int argc, char **argv) {
     options.output = g_strdup(path);
   }
   const char *line = files_split_line(options.paths[0]);
-  g_autofree char *extra = render_trace_extra(form, line, options.all_events, columns_of(&options));
+  int columns = run_columns(&options);
+  columns = columns ? CLAMP(columns, LEAST_COLUMNS, MOST_COLUMNS) : COLUMNS;
+  g_autofree char *extra = render_trace_extra(form, line, options.all_events, columns);
   g_auto(CliRun) run = {0};
   run_files(&run, "trace", extra, &options);
   /* Nothing is written over a picture that is there when none can be made. */

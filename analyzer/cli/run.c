@@ -3,6 +3,8 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include "cli/cli.h"
 #include "cli/files.h"
@@ -118,4 +120,11 @@ int run_command(const char *command, const char *extra, const CliOptions *option
   bool failed = run_print_errors(&run, options->verbose);
   if (!run_write_outputs(&run, options, &error)) return cli_fail(&error);
   return failed ? CLI_FAILED : CLI_CLEAN;
+}
+
+int run_columns(const CliOptions *options) {
+  struct winsize size = {0};
+  if (options->output || !isatty(STDOUT_FILENO) || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0)
+    return 0;
+  return size.ws_col;
 }

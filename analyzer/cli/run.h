@@ -34,4 +34,7 @@ bool run_write_outputs(const CliRun *run, const CliOptions *options, KcError *er
 /* Writes to --output or standard output. */
 bool run_write(const CliOptions *options, const char *text, gsize length, KcError *error);
 
+/* Columns of the terminal that standard output is, 0 when it is none or --output is given. */
+int run_columns(const CliOptions *options);
+
 #endif

@@ -32,6 +32,7 @@ typedef struct Report {
 
 typedef struct ReportOptions {
   bool color, quiet, verbose, statistics, timing;
+  int columns; /* of the screen that text is for; 0: not known, long lines stay whole */
   const char *docs_base;
 } ReportOptions;
 

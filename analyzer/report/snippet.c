@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-enum { SHOWN_COLUMNS = 120, BEFORE_CARET = 24 };
+enum { SHOWN_COLUMNS = 120, LEAST_COLUMNS = 40, BEFORE_CARET = 24, GUTTER = 3, DOTS = 3 };
 
 void snippet_ink(GString *out, bool color, Ink ink, const char *text) {
   static const char *const codes[] = {"", "1", "1;31", "1;35", "1;36", "1;32", "34"};
@@ -28,19 +28,26 @@ typedef struct Window {
   bool cut_before, cut_after;
 } Window;
 
+static int room_of(const Snippet *s) {
+  if (s->columns <= 0) return SHOWN_COLUMNS;
+  int room = s->columns - s->width - GUTTER - 2 * DOTS;
+  return CLAMP(room, LEAST_COLUMNS, SHOWN_COLUMNS);
+}
+
 static Window window_of(const Snippet *s) {
+  int room = room_of(s);
   const char *end = s->source + strlen(s->source),
              *caret = s->source + MIN(s->column - 1, end - s->source);
   Window w = {s->source, end, false, false};
-  if (g_utf8_strlen(s->source, -1) <= SHOWN_COLUMNS) return w;
+  if (g_utf8_strlen(s->source, -1) <= room) return w;
   const char *at = s->source;
   for (glong skip = g_utf8_strlen(at, caret - at) - BEFORE_CARET; skip > 0; skip--)
     at = g_utf8_next_char(at);
-  bool far = g_utf8_strlen(s->source, caret - s->source) > SHOWN_COLUMNS / 2;
+  bool far = g_utf8_strlen(s->source, caret - s->source) > room / 2;
   w.begin = far ? at : s->source;
   w.cut_before = far;
   at = w.begin;
-  for (int shown = 0; *at && shown < SHOWN_COLUMNS; shown++)
+  for (int shown = 0; *at && shown < room; shown++)
     at = g_utf8_next_char(at);
   w.end = at;
   w.cut_after = *at != '\0';
@@ -79,6 +86,25 @@ static char *underline(const char *caret, const char *stop) {
   return g_string_free(marks, FALSE);
 }
 
+static int columns_before(const Window *w, const char *caret) {
+  int columns = w->cut_before ? DOTS : 0;
+  for (const char *at = w->begin; at < caret; at = g_utf8_next_char(at))
+    columns += columns_of(g_utf8_get_char(at));
+  return columns;
+}
+
+/* Behind the underline, or on a line of its own when it would run over the screen's edge. */
+static void append_label(GString *out, const Snippet *s, const char *blank, int before, int marks) {
+  int length = (int)g_utf8_strlen(s->label, -1), room = s->columns - s->width - GUTTER;
+  if (s->columns <= 0 || before + marks + 1 + length <= room) {
+    g_string_append_printf(out, " %s", s->label);
+    return;
+  }
+  g_string_append_c(out, '\n');
+  snippet_ink(out, s->color, INK_BLUE, blank);
+  g_string_append_printf(out, "%*s%s", CLAMP(room - length, 0, before), "", s->label);
+}
+
 void snippet_append(GString *out, const Snippet *s) {
   Window w = window_of(s);
   gsize length = strlen(s->source);
@@ -95,6 +121,6 @@ void snippet_append(GString *out, const Snippet *s) {
   snippet_ink(out, s->color, INK_BLUE, blank);
   append_padding(out, &w, caret);
   snippet_ink(out, s->color, s->ink, marks);
-  if (s->label) g_string_append_printf(out, " %s", s->label);
+  if (s->label) append_label(out, s, blank, columns_before(&w, caret), (int)strlen(marks));
   g_string_append_c(out, '\n');
 }

@@ -17,7 +17,8 @@ typedef struct Snippet {
   const char *label;      /* behind the underline, or NULL */
   int width;              /* of the line-number gutter */
   bool color;
-  Ink ink; /* of the underline */
+  Ink ink;     /* of the underline */
+  int columns; /* of the screen; 0: not known */
 } Snippet;
 
 /* "131 |   wait(...);\n    |   ^~~~ label\n". A line too long for the screen is cut on both sides

@@ -5,7 +5,13 @@
 #include "report/common.h"
 #include "report/snippet.h"
 
-enum { RELATED_SHOWN = 3, WITNESS_SHOWN = 8, REASONS_SHOWN = 3 };
+enum {
+  RELATED_SHOWN = 3,
+  WITNESS_SHOWN = 8,
+  REASONS_SHOWN = 3,
+  NOTE_INDENT = 4,
+  LEAST_COLUMNS = 40
+};
 
 typedef struct Text {
   const Report *report;
@@ -67,7 +73,8 @@ static void show_related(const Text *t, const Finding *f, const FindingRelated *
                      r->message,
                      width,
                      t->options->color,
-                     INK_BLUE};
+                     INK_BLUE,
+                     t->options->columns};
   snippet_append(t->out, &snippet);
   snippet_gutter(t->out, width, t->options->color);
 }
@@ -84,7 +91,8 @@ static void show_source(const Text *t, const Finding *f, int width) {
                        label ? label->message : NULL,
                        width,
                        t->options->color,
-                       INK_GREEN};
+                       INK_GREEN,
+                       t->options->columns};
     snippet_append(t->out, &snippet);
     snippet_gutter(t->out, width, t->options->color);
   }
@@ -99,10 +107,31 @@ static void show_source(const Text *t, const Finding *f, int width) {
   }
 }
 
+/* `text` from column `used` on; what does not fit goes on in lines that begin at `indent`. */
+static void append_folded(const Text *t, const char *text, int used, int indent) {
+  int columns = MAX(t->options->columns, LEAST_COLUMNS);
+  const char *word = text;
+  while (*word && t->options->columns > 0) {
+    int blanks = (int)strspn(word, " "), length = (int)strcspn(word + blanks, " ");
+    int wide = (int)g_utf8_strlen(word + blanks, length);
+    if (word != text && used + blanks + wide > columns) {
+      g_string_append_printf(t->out, "\n%*s", indent, "");
+      used = indent;
+      blanks = 0;
+      word += strspn(word, " ");
+    }
+    g_string_append_len(t->out, word, blanks + length);
+    used += blanks + wide;
+    word += blanks + length;
+  }
+  g_string_append_printf(t->out, "%s\n", word);
+}
+
 static void note(const Text *t, int width, const char *line) {
   g_autofree char *mark = g_strdup_printf("%*s =", width, "");
   snippet_ink(t->out, t->options->color, INK_BLUE, mark);
-  g_string_append_printf(t->out, " %s\n", line);
+  g_string_append_c(t->out, ' ');
+  append_folded(t, line, width + 3, width + 3 + NOTE_INDENT);
 }
 
 /* "in gemm<128, 4>, on sm_90a and sm_100a, with K = 576, cluster = 2" */
@@ -150,7 +179,8 @@ static void show_finding(const Text *t, const Finding *f) {
   show_inputs(t, f, width);
   show_witness(t, f, width);
   snippet_ink(t->out, t->options->color, INK_BOLD, "help:");
-  g_string_append_printf(t->out, " %s\n", f->help);
+  g_string_append_c(t->out, ' ');
+  append_folded(t, f->help, (int)strlen("help: "), (int)strlen("help: "));
   show_fix(t, f);
   snippet_ink(t->out, t->options->color, INK_BOLD, "page:");
   g_string_append_printf(t->out, " %s%s%s   more: kcheck explain %s\n\n", f->page,

@@ -272,7 +272,7 @@ static bool multicast_twice(Machine *machine, const Symptom *s) {
                          "CTAs %d and %d both multicast into %s: each tile has to be issued by one "
                          "CTA, or each CTA issues its own slice",
                          first, second, cause_place(machine, s));
-  witness_race(machine, v, a, b, "nothing can: the same bytes come from another CTA");
+  witness_race(machine, v, a, b, "nothing, in whatever order: another CTA writes the same bytes");
   return v != NULL;
 }
 
@@ -316,7 +316,10 @@ static bool released_by_others(Machine *machine, const Symptom *s, const Mbar *e
   if (!v) return false;
   ir_violation_related(machine->violations, v, arrival->insn->where, "released here");
   cause_relate(machine, v, reader, witness_access(machine, reader));
-  witness_race(machine, v, reader, s->now, "the release of the slot by this reader");
+  witness_race(machine, v, reader, s->now,
+               kc_printf(machine->session->arena, "an arrive on %s by %s behind its reads",
+                         mbarrier_name(machine, empty, empty->rank),
+                         witness_warp(machine, (uint32_t)silent)));
   return true;
 }
 
@@ -431,7 +434,8 @@ static bool threads_only(Machine *machine, const Symptom *s) {
         "two rows of the tile write %s: the exclusive or of the address reaches "
         "further than a row",
         cause_place(machine, s));
-    witness_race(machine, v, s->before, s->now, "nothing can: both write the same bytes");
+    witness_race(machine, v, s->before, s->now,
+                 "nothing, in whatever order: both write the same bytes");
     return v != NULL;
   }
   const char *how = s->race == RACE_READ_AFTER_WRITE   ? "read"

@@ -396,9 +396,8 @@ static void check_commit_thread(Machine *machine, Strand *strand, const IrInsn *
       if (!other->tcgen05_issue[l] || (other == ws && l == lane)) continue;
       IrViolation *v = machine_violation(
           machine, MACHINE_CHECK_PHASE, insn, "tcgen05-commit-wrong-thread",
-          "tcgen05.commit by lane %d of %s tracks nothing: the MMAs were issued by lane %d of warp "
-          "%d",
-          lane, machine_who(machine, strand), l, w);
+          "tcgen05.commit by thread %d tracks nothing: the MMAs were issued by thread %d",
+          strand->warp->id * 32 + lane, w * 32 + l);
       if (v)
         ir_violation_related(machine->violations, v, other->tcgen05_issue[l]->where, "issued here");
       return;
