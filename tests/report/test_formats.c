@@ -72,6 +72,38 @@ START_TEST(text_in_its_other_modes) {
 }
 END_TEST
 
+/* On a narrow terminal nothing below the first line runs over the edge, and no word is lost. */
+START_TEST(text_is_folded_at_the_width_of_a_terminal) {
+  static const int widths[] = {60, 80, 200};
+  for (size_t w = 0; w < G_N_ELEMENTS(widths); w++) {
+    Report *report = report_new();
+    Finding *f = sample_phase();
+    g_free(f->source);
+    f->source =
+        g_strdup("        mbar_wait(&s.full[stage], phase); // the consumer waits for a stage "
+                 "that the producer has filled, every warp for itself");
+    f->end_column = (int)strlen(f->source) + 1;
+    g_free(f->help);
+    f->help = g_strdup("flip the phase when the stage wraps, in the producer and in the consumer: "
+                       "if (++stage == STAGES) { stage = 0; phase ^= 1; }");
+    g_free(f->witness_text);
+    f->witness_text = g_strdup("full[0]  phase 1 complete: 1 of 1 arrivals (warp 0, line 11), 1024 "
+                               "bytes announced, copies of unknown size; seen by warps 0-3");
+    g_ptr_array_add(report->findings, f);
+    GString *out = g_string_new(NULL);
+    ck_assert(report_write(report, "text", &(ReportOptions){.columns = widths[w]}, out));
+    g_auto(GStrv) lines = g_strsplit(out->str, "\n", -1);
+    for (int i = 1; lines[i]; i++)
+      if (!g_str_has_prefix(lines[i], "page:"))
+        ck_assert_msg(g_utf8_strlen(lines[i], -1) <= widths[w], "%d: %s", widths[w], lines[i]);
+    ck_assert_ptr_nonnull(strstr(out->str, "warps 0-3"));
+    ck_assert_ptr_nonnull(strstr(out->str, "phase ^= 1; }"));
+    g_string_free(out, TRUE);
+    report_free(report);
+  }
+}
+END_TEST
+
 START_TEST(json_formats_are_json) {
   static const char *const names[] = {"json", "sarif", "gitlab"};
   ReportOptions options = {0};
@@ -222,6 +254,7 @@ Suite *test_suite(void) {
   TCase *tests = tcase_create("formats");
   tcase_add_loop_test(tests, formats_have_not_changed, 0, (int)G_N_ELEMENTS(FORMATS));
   tcase_add_test(tests, text_in_its_other_modes);
+  tcase_add_test(tests, text_is_folded_at_the_width_of_a_terminal);
   tcase_add_loop_test(tests, json_formats_are_json, 0, 3);
   tcase_add_test(tests, sarif_tells_what_the_rule_file_says);
   tcase_add_test(tests, lsp_frames_count_their_bytes);
