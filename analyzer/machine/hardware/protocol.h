@@ -209,6 +209,7 @@ typedef struct CtaState {
   TmemCell *tmem; /* TMEM_COLUMNS x TMEM_PARTS, NULL while nothing is allocated */
   KC_VEC(TmemAlloc) allocs;
   bool alloc_unknown;  /* an allocation of unknown size */
+  bool tmem_unknown;   /* a tcgen05.cp or .st whose address is not known has written somewhere */
   bool dealloc_failed; /* a dealloc was given a wrong address */
   int64_t alloc_short; /* columns that an alloc which has to wait would bring the CTA to */
   const IrInsn *relinquish;

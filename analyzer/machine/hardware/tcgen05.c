@@ -227,10 +227,22 @@ static void touch_accumulator(Machine *machine, Strand *strand, const IrInsn *in
                quadrants_of(insn, d));
 }
 
+/* A's fragment and scales come from a tcgen05.cp, .st or MMA; what nothing wrote is left over. */
+static void check_input(Machine *machine, const Strand *strand, const IrInsn *insn,
+                        const char *what, uint32_t column) {
+  const CtaState *cta = cta_state(strand->warp->cta);
+  if (cta->alloc_unknown || cta->tmem_unknown ||
+      tmem_written(machine, strand->warp->cta->rank, column, 1))
+    return;
+  machine_violation(machine, MACHINE_CHECK_ALWAYS, insn, "tcgen05-accumulate-uninitialized",
+                    "%s are read from column %u, but nothing has written it", what, column);
+}
+
 static void touch_inputs(Machine *machine, Strand *strand, const IrInsn *insn) {
   static const IrRole roles[] = {IR_ROLE_a_tmem, IR_ROLE_sf_a, IR_ROLE_sf_b};
   static const char *const names[] = {"operand A of tcgen05.mma", "the scales of A",
                                       "the scales of B"};
+  static const char *const values[] = {"values of A", "scales of A", "scales of B"};
   for (int i = 0; i < 3; i++) {
     int64_t address;
     if (!ir_arg(insn, roles[i]) || origin_made_up(machine, insn, roles[i]) ||
@@ -239,6 +251,7 @@ static void touch_inputs(Machine *machine, Strand *strand, const IrInsn *insn) {
     uint32_t count = i == 0 ? 8 : 1;
     tmem_check_allocated(machine, strand, insn, strand->warp->cta->rank, (uint32_t)address, count,
                          names[i]);
+    check_input(machine, strand, insn, values[i], (uint32_t)address & 0xffff);
     tmem_touch(machine, strand, queued(machine, strand, insn, ACTOR_TCGEN05_MMA, false),
                strand->warp->cta->rank, (uint32_t)address & 0xffff, count, TMEM_ALL_PARTS);
   }
@@ -357,6 +370,8 @@ MachineStep event_tcgen05_cp(Machine *machine, Strand *strand, const IrInsn *ins
     access->base = (uint32_t)tmem & 0xffff;
     tmem_touch(machine, strand, access, strand->warp->cta->rank, (uint32_t)tmem & 0xffff, count,
                TMEM_ALL_PARTS);
+  } else {
+    cta_state(strand->warp->cta)->tmem_unknown = true;
   }
   ws->tcgen05_issue[first_lane(strand->active)] = insn;
   return MACHINE_NEXT;
@@ -514,7 +529,10 @@ static MachineStep move(Machine *machine, Strand *strand, const IrInsn *insn, bo
     else
       KC_PUSH(machine->arena, ws->tcgen05_ld, access);
     load = access;
-  } else if (!origin_made_up(machine, insn, IR_ROLE_tmem)) {
+  } else if (store) {
+    cta_state(strand->warp->cta)->tmem_unknown = true;
+  }
+  if (!load && !origin_made_up(machine, insn, IR_ROLE_tmem)) {
     tmem_check_any_alloc(machine, strand, insn, what);
   }
   const IrOperand *dst = ir_arg(insn, IR_ROLE_dst);
