@@ -49,6 +49,12 @@ vector_loads 80 run
 warp_sync 80 run
 gemm_tcgen05 100a run
 clc_persistent 100a run
+attention_tcgen05 100a run
+gemm_gated_dual 100a run
+gemm_nvfp4 100a run
+gemm_pair 100a run
+gemv_nvfp4 100a run
+quantize_nvfp4 100a run
 '
 
 build_one() { # name, capability, how far
