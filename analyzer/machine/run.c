@@ -1,6 +1,7 @@
 /* machine_run: all samples and schedules of one kernel, within its budgets. */
 #include "ir/site.h"
 #include "machine/execute/core.h"
+#include "machine/execute/quick.h"
 
 #include <string.h>
 #include <time.h>
@@ -210,6 +211,7 @@ void core_session_init(MachineSession *session, KcArena *arena, const IrProgram 
   core->not_checked = g_hash_table_new(g_str_hash, g_str_equal);
   core->maps = g_hash_table_new(NULL, NULL);
   core->regions = KC_NEW_ARRAY(arena, CoreRegion, kernel->insns.count + 1);
+  core->quick = KC_NEW_ARRAY(arena, CoreQuick, kernel->insns.count + 1);
   core->executed = kc_alloc(arena, (size_t)kernel->insns.count + 1);
   core_layout(session);
   core_find_bases(session);

@@ -54,7 +54,8 @@ static bool measure_file(const char *arch_name, const char *file, int repeat) {
   CudaTiming timing = {0};
   IrProgram *program = arch ? cuda_load(arena, file, &options, &violations, &timing, &error) : NULL;
   if (program) {
-    MachineOptions machine = {.arch = arch};
+    /* No limit of time: under a profiler all runs shall take place, too. */
+    MachineOptions machine = {.arch = arch, .max_time_us = INT64_C(600000000)};
     const MachineHostFacts *host = machine_run_hosts(program, &machine, &violations);
     for (int i = 0; i < program->kernels.count; i++)
       measure(program, program->kernels.items[i], host, &machine, file, repeat);

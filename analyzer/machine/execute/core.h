@@ -15,7 +15,8 @@
 
 /* ---- what a kernel's runs share ---- */
 
-typedef struct CoreLoop CoreLoop; /* loops.c */
+typedef struct CoreLoop CoreLoop;   /* loops.c */
+typedef struct CoreQuick CoreQuick; /* quick.h */
 
 #define CORE_LOOKUPS 1024
 
@@ -89,6 +90,7 @@ typedef struct CoreSession {
   GHashTable *cells;   /* (address << 8 | bytes) -> register + 1 */
   GHashTable *granule; /* address >> 4 -> GArray of registers whose cell touches it */
   CoreRegion *regions; /* by instruction */
+  CoreQuick *quick;    /* by instruction, decoded when it is first met */
   uint32_t static_end, dynamic_base;
   bool has_dynamic;
   uint64_t shared_reach; /* first byte of shared memory beyond all accesses */
@@ -227,8 +229,9 @@ void core_access(Machine *machine, Strand *strand, const IrInsn *insn, MachineAc
 
 /* ---- interp*.c ---- */
 MachineStep core_execute(Machine *machine, Strand *strand);
-/* Does an instruction whose operands are the same in all lanes; false: core_alu has to. */
-bool core_alu_quick(Machine *machine, Strand *strand, const IrInsn *insn);
+/* Does instructions that need no more than their operands, one after the other, as many as *slice
+ * allows, which it lowers. False: the strand has come to a place where others may join it. */
+bool core_quick(Machine *machine, Strand *strand, uint64_t *slice, bool stop_at_leaders);
 MachineStep core_alu(Machine *machine, Strand *strand, const IrInsn *insn);
 MachineStep core_memory_op(Machine *machine, Strand *strand, const IrInsn *insn);
 MachineStep core_warp_op(Machine *machine, Strand *strand, const IrInsn *insn);
@@ -268,6 +271,19 @@ Strand *core_split(Machine *machine, Strand *strand, uint32_t lanes, int32_t pc)
 /* Merges strands of a warp that stand at the same instruction and may go on together. */
 void core_merge(Machine *machine, Warp *warp);
 void core_schedule(Machine *machine);
+#define CORE_CHECK_STEPS 8192 /* instructions between looks at the clock */
+/* Instructions until the budget has to be looked at. */
+static inline uint64_t core_until_check(const Machine *machine) {
+  uint64_t left = machine->max_steps > machine->step ? machine->max_steps - machine->step : 0;
+  uint64_t next = CORE_CHECK_STEPS - machine->step % CORE_CHECK_STEPS;
+  return left < next ? left : next;
+}
+#define CORE_POLL_STEPS 400 /* instructions that change nothing, ... */
+#define CORE_POLL_ROUNDS 3  /* ... and jumps backward among them: a loop that polls */
+/* Long straight code may change nothing for a while, too: only what goes round polls. */
+static inline bool core_polls(const Strand *strand) {
+  return strand->unchanged > CORE_POLL_STEPS && strand->rounds >= CORE_POLL_ROUNDS;
+}
 
 /* ---- result.c ---- */
 /* Adds a line to result->not_checked once. */

@@ -441,10 +441,6 @@ static MachineStep event(Machine *machine, Strand *strand, const IrInsn *insn) {
   return step;
 }
 
-static MachineStep compute(Machine *machine, Strand *strand, const IrInsn *insn) {
-  return core_alu_quick(machine, strand, insn) ? MACHINE_NEXT : core_alu(machine, strand, insn);
-}
-
 static MachineStep dispatch(Machine *machine, Strand *strand, const IrInsn *insn) {
   switch (insn->op) {
   case IR_branch: return core_branch(machine, strand, insn);
@@ -461,9 +457,9 @@ static MachineStep dispatch(Machine *machine, Strand *strand, const IrInsn *insn
   case IR_nop: return MACHINE_NEXT;
   case IR_mov:
     if (insn->flags & IR_FLAG(cache_hint)) protocol_policy(machine, strand, insn);
-    return compute(machine, strand, insn);
-  case IR_opaque: protocol_multiply(machine, strand, insn); return compute(machine, strand, insn);
-  default: return compute(machine, strand, insn);
+    return core_alu(machine, strand, insn);
+  case IR_opaque: protocol_multiply(machine, strand, insn); return core_alu(machine, strand, insn);
+  default: return core_alu(machine, strand, insn);
   }
 }
 

@@ -44,14 +44,15 @@ typedef struct LoopTrack {
   uint64_t shared, shared_round; /* sum of shared accesses so far, and what the last round added */
   uint64_t local, local_round;   /* the same for stores to computed local addresses */
   uint64_t accesses, accesses_round; /* to such addresses so far, and in the last round */
-  Held held[MAX_CARRIED];
-  uint64_t delta[MAX_CARRIED];
+  Held *held;                        /* by carried register */
+  uint64_t *delta;
+  int room; /* of both */
 } LoopTrack;
 
 typedef struct {
   LoopTrack items[MAX_TRACKS];
   int count;
-  CoreLocalAccess log[LOGGED]; /* the last ones */
+  CoreLocalAccess *log; /* the last LOGGED ones; NULL before the first */
   uint64_t logged;
 } Tracks;
 
@@ -273,28 +274,34 @@ static bool is_not_written(int32_t reg, bool written, int32_t at, void *user) {
   return !written || reg != *(const int32_t *)user;
 }
 
-/* Value of a compare's operand as a signed number now, and what it grows by; false when it is
- * neither carried nor constant over the loop. */
+typedef struct Line { /* the operand of a compare */
+  Value now;
+  IrType type;
+  int64_t step; /* what it grows by in a round */
+} Line;
+
+/* False when the operand is neither carried nor constant over the loop. */
 static bool operand_line(Machine *machine, Strand *strand, const LoopTrack *track,
-                         const IrOperand *operand, IrType type, uint32_t lane, int64_t *value,
-                         int64_t *step) {
-  *step = 0;
-  uint64_t raw;
-  if (!value_lane(machine_read(machine, strand, operand), (int)lane, &raw)) return false;
-  *value = (int64_t)core_extend(raw, type);
+                         const IrOperand *operand, IrType type, Line *out) {
+  *out = (Line){.now = machine_read(machine, strand, operand), .type = type};
+  if ((out->now.known & strand->mask) != strand->mask) return false;
   if (operand->kind != IR_OPD_REG)
     return operand->kind == IR_OPD_IMM || operand->kind == IR_OPD_SPECIAL;
   const CoreLoop *loop = track->loop;
   for (int i = 0; i < loop->ncarried; i++) {
     if (loop->carried[i] != operand->id) continue;
     IrType signed_type = IR_TYPE_S(core_session(machine)->reg_type[operand->id].bytes);
-    *step = (int64_t)core_extend(track->delta[i], signed_type);
+    out->step = (int64_t)core_extend(track->delta[i], signed_type);
     return true;
   }
   int32_t wanted = operand->id;
   for (int32_t at = loop->head; at <= loop->latch; at++)
     if (!each_reg(&machine->kernel->insns.items[at], at, is_not_written, &wanted)) return false;
   return true;
+}
+
+static int64_t line_at(const Line *line, int lane) {
+  return (int64_t)core_extend(value_raw(line->now, lane), line->type);
 }
 
 /* Rounds that are complete before difference + k * step satisfies the compare (k = 0, 1 ...). */
@@ -328,15 +335,18 @@ static int64_t rounds_left(Machine *machine, Strand *strand, const LoopTrack *tr
   for (int e = 0; e < track->loop->nexits; e++) {
     const LoopExit *exit = &track->loop->exits[e];
     const IrInsn *setp = &machine->kernel->insns.items[exit->compare];
-    const IrOperand *a = &setp->args[setp->nargs - 2], *b = &setp->args[setp->nargs - 1];
-    FOR_LANES(lane, strand->mask) {
-      int64_t x, y, dx, dy;
-      if (!operand_line(machine, strand, track, a, setp->type, lane, &x, &dx) ||
-          !operand_line(machine, strand, track, b, setp->type, lane, &y, &dy))
-        return 0;
+    Line a, b;
+    if (!operand_line(machine, strand, track, &setp->args[setp->nargs - 2], setp->type, &a) ||
+        !operand_line(machine, strand, track, &setp->args[setp->nargs - 1], setp->type, &b))
+      return 0;
+    uint32_t lanes = strand->mask;
+    if (a.now.uniform && b.now.uniform) lanes &= -lanes;
+    FOR_LANES(lane, lanes) {
+      int64_t x = line_at(&a, (int)lane), y = line_at(&b, (int)lane);
       const int64_t far = INT64_C(1) << 40;
       if (x > far || x < -far || y > far || y < -far) return 0;
-      int64_t rounds = rounds_until((IrCompare)setp->sub, exit->leaves_when, x - y, dx - dy);
+      int64_t rounds =
+          rounds_until((IrCompare)setp->sub, exit->leaves_when, x - y, a.step - b.step);
       if (rounds < least) least = rounds;
     }
   }
@@ -363,6 +373,7 @@ void core_loop_local(Strand *strand, const CoreLocalAccess *access) {
     warp->local_sum += core_hash(access->address, access->known ? access->value + 1 : 0);
   Tracks *tracks = warp->loops;
   if (!tracks) return;
+  if (!tracks->log) tracks->log = KC_NEW_ARRAY(warp->cta->machine->arena, CoreLocalAccess, LOGGED);
   CoreLocalAccess *log = &tracks->log[tracks->logged++ % LOGGED];
   *log = *access;
   if (!access->known) log->value = 0;
@@ -439,6 +450,11 @@ static LoopTrack *track_for(Machine *machine, Strand *strand, const CoreLoop *lo
     found->loop = loop;
     found->mask = strand->mask;
     found->rounds = 0;
+    if (found->room < loop->ncarried) {
+      found->room = loop->ncarried;
+      found->held = KC_NEW_ARRAY(machine->arena, Held, found->room);
+      found->delta = KC_NEW_ARRAY(machine->arena, uint64_t, found->room);
+    }
   }
   found->used = machine->step;
   return found;

@@ -92,6 +92,15 @@ void machine_shared_store(Machine *machine, int rank, uint64_t offset, int width
   }
 }
 
+/* Clears the known bits of [from, end). */
+static void forget_known(uint8_t *known, uint64_t from, uint64_t end) {
+  for (; from < end && (from & 7); from++)
+    known[from >> 3] &= (uint8_t) ~(1u << (from & 7));
+  if (from + 8 <= end) memset(known + (from >> 3), 0, (size_t)((end - from) >> 3));
+  for (from += (end - from) & ~UINT64_C(7); from < end; from++)
+    known[from >> 3] &= (uint8_t) ~(1u << (from & 7));
+}
+
 void machine_shared_forget(Machine *machine, int rank, uint64_t offset, uint64_t bytes) {
   if (rank < 0 || rank >= machine->cluster_size) return;
   core_reach(machine, offset + bytes);
@@ -99,18 +108,14 @@ void machine_shared_forget(Machine *machine, int rank, uint64_t offset, uint64_t
   if (bytes > machine->session->shared_bytes - offset)
     bytes = machine->session->shared_bytes - offset;
   Cta *cta = &machine->ctas[rank];
-  uint64_t end = offset + bytes, i = offset;
-  uint64_t name = ++core_run(machine)->fresh;
-  for (; i < end && (i & 7); i++)
-    cta->shared_known[i >> 3] &= (uint8_t) ~(1u << (i & 7));
-  for (; i + 8 <= end; i += 8)
-    cta->shared_known[i >> 3] = 0;
-  for (; i < end; i++)
-    cta->shared_known[i >> 3] &= (uint8_t) ~(1u << (i & 7));
-  for (i = offset; i + 4 <= end; i += 4) {
-    uint32_t mark = (uint32_t)core_hash(name, i);
-    memcpy(cta->shared + i, &mark, sizeof mark);
-  }
+  forget_known(cta->shared_known, offset, offset + bytes);
+  /* One mark for all: what is read of it is named by its place, too. */
+  uint64_t mark =
+      (core_hash(++core_run(machine)->fresh, offset) & UINT32_MAX) * UINT64_C(0x100000001);
+  uint64_t i = 0;
+  for (; i + sizeof mark <= bytes; i += sizeof mark)
+    memcpy(cta->shared + offset + i, &mark, sizeof mark);
+  if (i + 4 <= bytes) memcpy(cta->shared + offset + i, &mark, 4);
   core_run(machine)->effects++;
 }
 

@@ -2,11 +2,8 @@
  * again; among warps and asynchronous work the schedule decides. */
 #include "machine/execute/core.h"
 
-#define LONG_SLICE 20000      /* instructions before another warp gets its turn */
-#define POLL_STEPS 400        /* instructions that change nothing, ... */
-#define POLL_ROUNDS 3         /* ... and jumps backward among them: a loop that polls */
-#define IDLE_ROUNDS 3         /* rounds in which everything that runs only polls */
-#define TIME_CHECK_STEPS 8192 /* instructions between looks at the clock */
+#define LONG_SLICE 20000 /* instructions before another warp gets its turn */
+#define IDLE_ROUNDS 3    /* rounds in which everything that runs only polls */
 
 /* Steps, time and memory are limited; a run that is cut proves nothing about its end. */
 static bool over_budget(Machine *machine) {
@@ -16,7 +13,7 @@ static bool over_budget(Machine *machine) {
     core->cut_steps = true;
     core->cut_reason = kc_printf(machine->session->arena, "stopped after %llu steps",
                                  (unsigned long long)machine->step);
-  } else if (machine->step % TIME_CHECK_STEPS == 0) {
+  } else if (machine->step % CORE_CHECK_STEPS == 0) {
     int64_t used = core_clock_us() - core_session(machine)->started_us;
     if (options->max_time_us > 0 && used > options->max_time_us) {
       core->cut_time = true;
@@ -44,11 +41,6 @@ static void wake_strands(Machine *machine, Warp *warp) {
   }
 }
 
-/* Long straight code may change nothing for a while, too: only what goes round polls. */
-static bool polls(const Strand *strand) {
-  return strand->unchanged > POLL_STEPS && strand->rounds >= POLL_ROUNDS;
-}
-
 /* Runs a strand until it blocks, ends, uses up `slice`, or (others exist) reaches a place where
  * strands may merge. */
 static bool run_strand(Machine *machine, Strand *strand, uint64_t *slice, bool stop_at_leaders) {
@@ -57,6 +49,13 @@ static bool run_strand(Machine *machine, Strand *strand, uint64_t *slice, bool s
   bool progress = false;
   while (*slice > 0) {
     if (over_budget(machine)) return progress;
+    uint64_t before = *slice;
+    if (!core_quick(machine, strand, slice, stop_at_leaders)) return true;
+    if (*slice != before) {
+      progress = true;
+      if (*slice == 0 || core_until_check(machine) == CORE_CHECK_STEPS) continue;
+      if (machine->step >= machine->max_steps) continue;
+    }
     int32_t at = strand->pc;
     uint64_t effects = core_run(machine)->effects;
     strand->unchanged++;
@@ -76,7 +75,7 @@ static bool run_strand(Machine *machine, Strand *strand, uint64_t *slice, bool s
       strand->rounds = 0;
     else if (step == MACHINE_JUMPED && strand->pc <= at)
       strand->rounds++;
-    if (polls(strand)) *slice = 0;
+    if (core_polls(strand)) *slice = 0;
     if (stop_at_leaders && warp->nstrands > 1 &&
         (step == MACHINE_JUMPED || insns[strand->pc].leader))
       return progress;
@@ -225,7 +224,7 @@ static bool everything_polls(const Machine *machine) {
     const Warp *warp = machine->warps[i];
     for (int j = 0; j < warp->nstrands; j++) {
       if (warp->strands[j]->blocked) continue;
-      if (!polls(warp->strands[j])) return false;
+      if (!core_polls(warp->strands[j])) return false;
       any = true;
     }
   }

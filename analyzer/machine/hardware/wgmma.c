@@ -12,21 +12,18 @@
 
 #define FP8_ACCUMULATIONS 16 /* of K = 32: 512 products without promotion */
 
-typedef struct PendingReg {
-  int32_t reg;
-  uint32_t group;
-  bool accumulator; /* else an A fragment */
+typedef struct PendingReg { /* what the last wgmma that uses a register does with it */
+  uint32_t group;           /* 0: none uses it any more */
+  bool accumulator;         /* else an A fragment */
+  bool born;                /* some wgmma has accumulated into it */
   const IrInsn *insn;
 } PendingReg;
 
 typedef struct WgmmaState { /* of a warp that executes wgmma */
-  int nregs;                /* of the arrays */
-  uint8_t *born;            /* register: some wgmma has accumulated into it */
-  int32_t *slot;            /* register -> 1 + index in pending; 0: none */
-  KC_VEC(PendingReg) pending;
-  KC_VEC(int32_t) free;
-  uint64_t issued;        /* mma_async */
-  const IrInsn *reported; /* a violation about its registers was reported */
+  PendingReg *regs;         /* by register of the kernel */
+  uint64_t touches;         /* of registers in flight */
+  uint64_t issued;          /* mma_async */
+  const IrInsn *reported;   /* a violation about its registers was reported */
   /* the last mma, to see descriptors that don't advance */
   const IrInsn *last;
   uint64_t last_a, last_b;
@@ -34,6 +31,11 @@ typedef struct WgmmaState { /* of a warp that executes wgmma */
   int32_t last_acc;
   int fp8_chain;
   int32_t fp8_acc;
+  /* the last that marked its registers, which it need not do again */
+  const IrInsn *marked;
+  uint32_t marked_group;
+  uint64_t marked_fence, marked_touches;
+  int32_t marked_first;
 } WgmmaState;
 
 static uint32_t group_agent(const Machine *machine, const Warp *warp) {
@@ -50,9 +52,7 @@ static WgmmaState *state_of(Machine *machine, Warp *warp) {
   WarpState *ws = warp_state(warp);
   if (!ws->wgmma) {
     ws->wgmma = KC_NEW(machine->arena, WgmmaState);
-    ws->wgmma->nregs = machine->session->nregs;
-    ws->wgmma->slot = KC_NEW_ARRAY(machine->arena, int32_t, machine->session->nregs);
-    ws->wgmma->born = KC_NEW_ARRAY(machine->arena, uint8_t, machine->session->nregs);
+    ws->wgmma->regs = KC_NEW_ARRAY(machine->arena, PendingReg, machine->kernel->regs.count + 1);
     ws->wgmma->last_acc = ws->wgmma->fp8_acc = -1;
   }
   return ws->wgmma;
@@ -78,39 +78,37 @@ static bool gather(Machine *machine, Strand *strand, const IrInsn *insn) {
 /* ---- registers ---- */
 
 typedef struct Marking {
-  Machine *machine;
   Strand *strand;
   const IrInsn *insn;
+  PendingReg *regs;
+  uint32_t group, fence;
   bool accumulator;
-  int32_t first; /* first register seen, -1 */
-  uint64_t fence;
+  int32_t first;    /* first register seen, -1 */
   int32_t unfenced; /* a register written since the fence, -1 */
   int untouched;    /* accumulators that nothing has written */
 } Marking;
 
-static void mark(int32_t reg, void *user) {
-  Marking *m = user;
-  Warp *warp = m->strand->warp;
-  WgmmaState *state = state_of(m->machine, warp);
+static void mark(Marking *m, int32_t reg) {
+  MachineReg *of_warp = &m->strand->warp->regs[reg];
+  PendingReg *pending = &m->regs[reg];
+  uint32_t written = of_warp->written;
   if (m->first < 0) m->first = reg;
-  if (reg >= state->nregs) return;
-  if (m->accumulator && !warp->regs[reg].written && !state->slot[reg] && !state->born[reg])
-    m->untouched++;
-  if (m->accumulator) state->born[reg] = 1;
-  uint32_t written = warp->regs[reg].written;
-  if (written && (int32_t)(written - (uint32_t)m->fence) > 0 && m->unfenced < 0) m->unfenced = reg;
-  PendingReg pending = {reg, warp_state(warp)->wgmma_open, m->accumulator, m->insn};
-  if (state->slot[reg]) {
-    state->pending.items[state->slot[reg] - 1] = pending;
-  } else if (state->free.count) {
-    int32_t at = state->free.items[--state->free.count];
-    state->pending.items[at] = pending;
-    state->slot[reg] = at + 1;
-  } else {
-    KC_PUSH(m->machine->arena, state->pending, pending);
-    state->slot[reg] = state->pending.count;
+  if (m->accumulator && !written && !pending->group && !pending->born) m->untouched++;
+  if (written && (int32_t)(written - m->fence) > 0 && m->unfenced < 0) m->unfenced = reg;
+  *pending = (PendingReg){m->group, m->accumulator, pending->born || m->accumulator, m->insn};
+  of_warp->watched = true;
+}
+
+static void mark_all(Marking *m, const IrOperand *operand, bool accumulator) {
+  if (!operand) return;
+  m->accumulator = accumulator;
+  if (operand->kind == IR_OPD_REG) mark(m, operand->id);
+  for (int i = 0; operand->kind == IR_OPD_VECTOR && i < operand->count; i++) {
+    if (operand->list[i].kind == IR_OPD_REG)
+      mark(m, operand->list[i].id);
+    else
+      mark_all(m, &operand->list[i], accumulator);
   }
-  machine_watch(warp, reg, true);
 }
 
 static const char *reg_name(const Machine *machine, int32_t reg) {
@@ -123,14 +121,14 @@ static void touch_register(Machine *machine, Strand *strand, const IrInsn *insn,
   Warp *warp = strand->warp;
   WgmmaState *state = warp_state(warp)->wgmma;
   bool loading = tload_touch(machine, strand, insn, reg, write);
-  if (!state || reg >= state->nregs || !state->slot[reg]) {
+  if (!state || reg >= machine->kernel->regs.count || !state->regs[reg].group) {
     machine_watch(warp, reg, loading);
     return;
   }
-  const PendingReg *p = &state->pending.items[state->slot[reg] - 1];
+  PendingReg *p = &state->regs[reg];
+  state->touches++;
   if (p->group <= wgmma_done(machine, warp)) {
-    KC_PUSH(machine->arena, state->free, state->slot[reg] - 1);
-    state->slot[reg] = 0;
+    p->group = 0;
     machine_watch(warp, reg, loading);
     return;
   }
@@ -226,21 +224,21 @@ static void check_promotion(Machine *machine, Strand *strand, const IrInsn *insn
                     state->fp8_chain, state->fp8_chain * 32);
 }
 
-MachineStep event_wgmma_mma(Machine *machine, Strand *strand, const IrInsn *insn) {
-  if (!gather(machine, strand, insn)) return MACHINE_BLOCKED;
-  Protocol *p = protocol_of(machine);
-  Warp *warp = strand->warp;
-  WarpState *ws = warp_state(warp);
-  WgmmaState *state = state_of(machine, warp);
-  const IrOperand *acc = ir_arg(insn, IR_ROLE_acc), *a_regs = ir_arg(insn, IR_ROLE_a_regs);
-  Marking m = {.machine = machine,
-               .strand = strand,
+/* The registers of a wgmma are in flight now; its first accumulator, or -1. */
+static int32_t mark_registers(Machine *machine, Strand *strand, const IrInsn *insn,
+                              WgmmaState *state) {
+  const WarpState *ws = warp_state(strand->warp);
+  if (state->marked == insn && state->marked_group == ws->wgmma_open &&
+      state->marked_fence == ws->wgmma_fence && state->marked_touches == state->touches)
+    return state->marked_first;
+  Marking m = {.strand = strand,
                .insn = insn,
-               .accumulator = true,
+               .regs = state->regs,
+               .group = ws->wgmma_open,
+               .fence = (uint32_t)ws->wgmma_fence,
                .first = -1,
-               .fence = ws->wgmma_fence,
                .unfenced = -1};
-  if (acc) machine_each_reg(acc, mark, &m);
+  mark_all(&m, ir_arg(insn, IR_ROLE_acc), true);
   int32_t first = m.first;
   int64_t scale;
   if (m.untouched > 0 &&
@@ -248,9 +246,24 @@ MachineStep event_wgmma_mma(Machine *machine, Strand *strand, const IrInsn *insn
     machine_violation(machine, MACHINE_CHECK_ALWAYS, insn, "fragment-accumulator-uninitialized",
                       "the first wgmma of the tile adds to accumulators that nothing has written "
                       "(scale-d is not 0)");
-  m.accumulator = false;
-  if (a_regs) machine_each_reg(a_regs, mark, &m);
+  mark_all(&m, ir_arg(insn, IR_ROLE_a_regs), false);
   check_fence(machine, strand, insn, &m);
+  bool same_again = ws->wgmma_fence && m.unfenced < 0;
+  state->marked = same_again ? insn : NULL;
+  state->marked_group = ws->wgmma_open;
+  state->marked_fence = ws->wgmma_fence;
+  state->marked_touches = state->touches;
+  state->marked_first = first;
+  return first;
+}
+
+MachineStep event_wgmma_mma(Machine *machine, Strand *strand, const IrInsn *insn) {
+  if (!gather(machine, strand, insn)) return MACHINE_BLOCKED;
+  Protocol *p = protocol_of(machine);
+  Warp *warp = strand->warp;
+  WarpState *ws = warp_state(warp);
+  WgmmaState *state = state_of(machine, warp);
+  int32_t first = mark_registers(machine, strand, insn, state);
   state->issued++;
   ws->wgmma_uncommitted++;
   ws->wgmma_last = insn;

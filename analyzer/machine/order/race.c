@@ -152,6 +152,9 @@ static bool supersedes(const RaceHistory *races, Ref now, Ref before) {
 
 static void add_reader(RaceHistory *races, Cell *cell, Ref ref, uint8_t mask) {
   cell->rmask |= mask;
+  if (cell->read == ref) return;
+  for (uint32_t id = cell->more; id; id = races->nodes[id - 1].next)
+    if (races->nodes[id - 1].read == ref) return;
   if (!cell->read || supersedes(races, ref, cell->read)) {
     cell->read = ref;
     if (!cell->readers) cell->readers = 1;

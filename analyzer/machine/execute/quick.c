@@ -1,0 +1,311 @@
+/* Runs of the commonest instructions on values that all lanes of a strand share, with no look at
+ * any other lane. Whatever else comes up ends the run and is left to core_execute; the results are
+ * the same. */
+#include "machine/execute/quick.h"
+
+#include "machine/execute/evaluate.h"
+
+typedef struct Runner {
+  Machine *machine;
+  Strand *strand;
+  MachineReg *regs;
+  const uint8_t *overlaps;
+  uint64_t rank; /* of the CTA, as it stands in shared addresses */
+  uint32_t lanes;
+  int lane;  /* the only one, or -1 */
+  bool full; /* no living lane of the warp is elsewhere */
+} Runner;
+
+typedef enum Had { HAD_NOT, HAD_UNKNOWN, HAD_KNOWN } Had;
+
+/* HAD_NOT when the lanes differ, or the protocol half wants to hear of the read. */
+static inline Had shared_value(const Runner *r, int32_t id, uint64_t *out) {
+  const MachineReg *reg = &r->regs[id];
+  *out = reg->scalar;
+  if (reg->watched) return HAD_NOT;
+  uint32_t here = reg->known & r->lanes;
+  if (here && here != r->lanes) return HAD_NOT;
+  if (reg->lanes) {
+    if (r->lane < 0) return HAD_NOT;
+    *out = reg->lanes[r->lane];
+  }
+  return here ? HAD_KNOWN : HAD_UNKNOWN;
+}
+
+static inline Had value_of(const Runner *r, const QuickSource *s, uint64_t *out) {
+  if (s->reg < 0) {
+    *out = s->value + (s->ranked ? r->rank : 0);
+    return HAD_KNOWN;
+  }
+  Had had = shared_value(r, s->reg, out);
+  *out += s->value;
+  if (had == HAD_KNOWN && s->extend != EXTEND_NONE) *out = quick_extend(*out, s->extend);
+  return had;
+}
+
+static void put_slowly(const Runner *r, int32_t dst, bool known, uint64_t x) {
+  Value v = {.known = known ? MACHINE_ALL_LANES : 0, .uniform = true, .scalar = x};
+  core_write_reg(r->machine, r->strand, dst, v, r->lanes);
+}
+
+static inline void put(const Runner *r, int32_t dst, bool known, uint64_t x, uint64_t mask) {
+  MachineReg *reg = &r->regs[dst];
+  if (reg->watched || r->overlaps[dst]) {
+    put_slowly(r, dst, known, x);
+    return;
+  }
+  if (known) x &= mask;
+  uint64_t *to = &reg->scalar;
+  if (reg->lanes && r->lane >= 0 && !r->full)
+    to = &reg->lanes[r->lane];
+  else if (reg->lanes || (!r->full && reg->scalar != x)) {
+    put_slowly(r, dst, known, x);
+    return;
+  }
+  if (*to != x) r->strand->unchanged = 0;
+  *to = x;
+  reg->known = known ? reg->known | r->lanes : reg->known & ~r->lanes;
+  reg->written = (uint32_t)r->machine->step;
+}
+
+/* ---- what is known of unknown operands ---- */
+
+static bool operand_value(const Runner *r, const IrOperand *operand, uint64_t *x, Had *had) {
+  if (operand->kind == IR_OPD_IMM) {
+    *x = (uint64_t)operand->value;
+    *had = HAD_KNOWN;
+    return true;
+  }
+  if (operand->kind != IR_OPD_REG) return false;
+  *had = shared_value(r, operand->id, x);
+  *x += (uint64_t)operand->value;
+  if (operand->negated) {
+    bool predicate = core_session(r->machine)->reg_type[operand->id].cls == IR_CLASS_PRED;
+    *x = predicate ? *x ^ 1 : (uint64_t)0 - *x;
+  }
+  return *had != HAD_NOT;
+}
+
+static bool evaluate(const Runner *r, const CoreQuick *q, const IrInsn *insn) {
+  int count = insn->nargs - 1;
+  AluOperands o;
+  IrType types[ALU_OPERANDS];
+  uint32_t known = 0;
+  for (int i = 0; i < count; i++) {
+    Had had;
+    if (!operand_value(r, &insn->args[i + 1], &o.x[i], &had)) return false;
+    types[i] = alu_operand_type(insn, i);
+    known |= (uint32_t)(had == HAD_KNOWN) << i;
+  }
+  uint64_t out;
+  bool ok = alu_lane(insn, &o, count, known, types, &out);
+  put(r, q->dst, ok, out, q->mask);
+  return true;
+}
+
+static bool compare_unknown(const Runner *r, const CoreQuick *q, const IrInsn *insn) {
+  uint64_t a, b, out;
+  Had had_a, had_b;
+  if (!operand_value(r, &insn->args[1], &a, &had_a) ||
+      !operand_value(r, &insn->args[2], &b, &had_b))
+    return false;
+  bool known = alu_predicate(insn, a, had_a == HAD_KNOWN, b, had_b == HAD_KNOWN, &out);
+  put(r, q->dst, known, out, q->mask);
+  return true;
+}
+
+/* Nobody looks at floating-point data: the result is a new unknown. */
+static bool make_fresh(const Runner *r, const IrInsn *insn) {
+  int results = insn->op == IR_opaque ? insn->sub : 1;
+  for (int i = 0; i < insn->nargs; i++) {
+    const IrOperand *operand = &insn->args[i];
+    if (operand->kind == IR_OPD_IMM && i >= results) continue;
+    if (operand->kind != IR_OPD_REG || (i >= results && r->regs[operand->id].watched)) return false;
+  }
+  for (int i = 0; i < results; i++)
+    put(r, insn->args[i].id, false, value_fresh(r->machine).scalar, 0);
+  return true;
+}
+
+/* ---- one instruction ---- */
+
+static inline bool compare(const CoreQuick *q, uint64_t a, uint64_t b) {
+  bool less = q->is_signed ? (int64_t)a < (int64_t)b : a < b;
+  switch ((IrCompare)q->compare) {
+  case IR_CMP_eq: return a == b;
+  case IR_CMP_ne: return a != b;
+  case IR_CMP_lt: return less;
+  case IR_CMP_le: return less || a == b;
+  case IR_CMP_gt: return !less && a != b;
+  case IR_CMP_ge: return !less;
+  }
+  return false;
+}
+
+static inline uint64_t divide(const CoreQuick *q, uint64_t a, uint64_t k) {
+  if (!q->is_signed) return a >> k;
+  int64_t x = (int64_t)a;
+  return (uint64_t)((x + (x < 0 ? ((int64_t)1 << k) - 1 : 0)) >> k);
+}
+
+static inline uint64_t compute(const CoreQuick *q, uint64_t a, uint64_t b, uint64_t c) {
+  switch ((int)q->code) {
+  case QUICK_SETP: return compare(q, a, b);
+  case QUICK_ADD: return a + b;
+  case QUICK_SUB: return a - b;
+  case QUICK_MUL: return a * b;
+  case QUICK_MAD: return a * b + c;
+  case QUICK_AND: return a & b;
+  case QUICK_OR: return a | b;
+  case QUICK_XOR: return a ^ b;
+  case QUICK_SHL: return (uint32_t)b >= q->bits ? 0 : a << (b & 63);
+  case QUICK_SHR: return (uint32_t)b >= q->bits ? 0 : a >> (b & 63);
+  case QUICK_SAR:
+    return (uint64_t)((int64_t)a >> ((uint32_t)b >= q->bits ? q->bits - 1u : (uint32_t)b));
+  case QUICK_DIV: return divide(q, a, b);
+  case QUICK_REM: return a - (divide(q, a, b) << b);
+  default: return a;
+  }
+}
+
+static inline uint64_t to_window(const CoreQuick *q, uint64_t x) {
+  if (q->is_signed) return x >= IR_SHARED_BASE && x < IR_SHARED_END ? x - IR_SHARED_BASE : x;
+  return x < IR_SHARED_BASE ? x + IR_SHARED_BASE : x;
+}
+
+static bool choose(const Runner *r, const CoreQuick *q) {
+  uint64_t p, x;
+  Had had = value_of(r, &q->src[2], &p);
+  if (had == HAD_NOT) return quick_lanes(r->machine, r->strand, q);
+  if (had == HAD_UNKNOWN) return false;
+  had = value_of(r, &q->src[p & 1 ? 0 : 1], &x);
+  if (had == HAD_NOT) return quick_lanes(r->machine, r->strand, q);
+  put(r, q->dst, had == HAD_KNOWN, x, q->mask);
+  return true;
+}
+
+static bool convert(const Runner *r, const CoreQuick *q) {
+  uint64_t x;
+  Had had = value_of(r, &q->src[0], &x);
+  if (had == HAD_NOT) return quick_lanes(r->machine, r->strand, q);
+  bool known = had == HAD_KNOWN;
+  bool keeps = q->code == QUICK_MOV || q->code == QUICK_WINDOW; /* the name of an unknown */
+  if (!known && !keeps) return false;
+  if (known && q->code == QUICK_WINDOW) x = to_window(q, x);
+  if (known && q->code == QUICK_BOOL) x = x != 0;
+  put(r, q->dst, known, x, q->mask);
+  return true;
+}
+
+static bool arithmetic(const Runner *r, const CoreQuick *q, const IrInsn *insn) {
+  uint64_t a, b, c = 0;
+  Had had_a = value_of(r, &q->src[0], &a), had_b = value_of(r, &q->src[1], &b);
+  Had had_c = q->code == QUICK_MAD ? value_of(r, &q->src[2], &c) : HAD_KNOWN;
+  if (had_a == HAD_KNOWN && had_b == HAD_KNOWN && had_c == HAD_KNOWN) {
+    put(r, q->dst, true, compute(q, a, b, c), q->mask);
+    return true;
+  }
+  if (had_a == HAD_NOT || had_b == HAD_NOT || had_c == HAD_NOT)
+    return quick_lanes(r->machine, r->strand, q);
+  return q->code == QUICK_SETP ? compare_unknown(r, q, insn) : evaluate(r, q, insn);
+}
+
+static bool do_one(const Runner *r, const CoreQuick *q, const IrInsn *insn) {
+  switch ((int)q->code) {
+  case QUICK_UNSEEN:
+  case QUICK_NONE:
+  case QUICK_BRANCH: return false;
+  case QUICK_NOP: return true;
+  case QUICK_FRESH: return make_fresh(r, insn);
+  case QUICK_EVALUATE: return evaluate(r, q, insn);
+  case QUICK_SELECT: return choose(r, q);
+  case QUICK_MOV:
+  case QUICK_WINDOW:
+  case QUICK_CVT:
+  case QUICK_BOOL: return convert(r, q);
+  default: return arithmetic(r, q, insn);
+  }
+}
+
+/* ---- many ---- */
+
+/* Whether the guard is the same for all lanes; *yes says which way. */
+static inline bool guard_of(const Runner *r, const CoreQuick *q, bool *yes) {
+  uint64_t x;
+  *yes = true;
+  if (q->guard < 0) return true;
+  if (shared_value(r, q->guard, &x) != HAD_KNOWN) return false;
+  *yes = ((x & 1) != 0) != q->guard_negated;
+  return true;
+}
+
+/* Takes a branch; false: core_execute has to. */
+static bool jump(const Runner *r, const CoreQuick *q, const IrInsn *insn, bool *taken) {
+  Strand *strand = r->strand;
+  if (core_run(r->machine)->host || !guard_of(r, q, taken)) return false;
+  r->machine->step++;
+  r->machine->executed[strand->pc] = 1;
+  if (*taken && insn->target <= strand->pc) {
+    core_run(r->machine)->scratch_used = 0;
+    core_loop_back(r->machine, strand);
+  }
+  strand->pc = *taken ? insn->target : strand->pc + 1;
+  return true;
+}
+
+bool core_quick(Machine *machine, Strand *strand, uint64_t *slice, bool stop_at_leaders) {
+  const CoreSession *core = core_session(machine);
+  Warp *warp = strand->warp;
+  uint32_t lanes = strand->mask;
+  Runner r = {.machine = machine,
+              .strand = strand,
+              .regs = warp->regs,
+              .overlaps = core->reg_overlaps,
+              .rank = (uint64_t)warp->cta->rank << 24,
+              .lanes = lanes,
+              .lane = lanes & (lanes - 1) ? -1 : __builtin_ctz(lanes),
+              .full = (warp->alive & ~lanes) == 0};
+  const IrInsn *insns = machine->kernel->insns.items;
+  uint64_t most = core_until_check(machine);
+  if (most > *slice) most = *slice;
+  for (; most > 0; most--, --*slice) {
+    int32_t at = strand->pc;
+    if (at >= machine->kernel->insns.count) return true;
+    const IrInsn *insn = &insns[at];
+    CoreQuick *q = &core->quick[at];
+    if (q->code == QUICK_UNSEEN) quick_decode(machine->session, insn, q);
+    if (q->code == QUICK_NONE) return true;
+    strand->active = lanes;
+    uint32_t unchanged = strand->unchanged++;
+    bool yes = true, jumped = false;
+    if (q->code == QUICK_BRANCH) {
+      if (!jump(&r, q, insn, &yes)) {
+        strand->unchanged = unchanged;
+        return true;
+      }
+      jumped = true;
+    } else {
+      machine->step++;
+      if (!guard_of(&r, q, &yes) || (yes && !do_one(&r, q, insn))) {
+        machine->step--;
+        strand->unchanged = unchanged;
+        return true;
+      }
+      if (yes) machine->executed[at] = 1;
+      strand->pc = at + 1;
+    }
+    if (strand->unchanged == 0)
+      strand->rounds = 0;
+    else if (jumped && strand->pc <= at)
+      strand->rounds++;
+    if (core_polls(strand)) {
+      *slice = 0;
+      return true;
+    }
+    if (stop_at_leaders && warp->nstrands > 1 && (jumped || insns[strand->pc].leader)) {
+      --*slice;
+      return false;
+    }
+  }
+  return true;
+}
