@@ -354,6 +354,16 @@ static bool stays_unknown(Machine *machine, MachineAddress at) {
   return window == run->plain_window;
 }
 
+/* The same for all lanes, of one window. */
+static bool all_stay_unknown(Machine *machine, Value address, uint32_t lanes) {
+  if (address.uniform || core_run(machine)->global_used) return false;
+  uint64_t first = address.lanes[__builtin_ctz(lanes)], window = first / IR_POINTER_STRIDE;
+  if (first < IR_POINTER_BASE || first >= IR_GLOBAL_BASE) return false;
+  FOR_LANES(lane, lanes)
+  if (address.lanes[lane] / IR_POINTER_STRIDE != window) return false;
+  return stays_unknown(machine, (MachineAddress){IR_SPACE_GLOBAL, 0, first});
+}
+
 void core_store(Machine *machine, Strand *strand, Value address, IrSpace space, int bytes,
                 Value value, uint32_t lanes) {
   uint64_t same;
@@ -379,6 +389,8 @@ void core_store(Machine *machine, Strand *strand, Value address, IrSpace space, 
     core_store_lane(machine, strand, 0, at, bytes, known, known ? agreed : raw);
     return;
   }
+  bool unknown = (value.known & lanes) == 0 && (lanes & ~address.known) == 0;
+  if (unknown && all_stay_unknown(machine, address, lanes)) return;
   FOR_LANES(lane, lanes) {
     uint64_t where, what;
     if (!value_lane(address, (int)lane, &where)) continue;

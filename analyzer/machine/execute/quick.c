@@ -4,6 +4,7 @@
 #include "machine/execute/quick.h"
 
 #include "machine/execute/evaluate.h"
+#include "machine/execute/special.h"
 
 typedef struct Runner {
   Machine *machine;
@@ -32,10 +33,17 @@ static inline Had shared_value(const Runner *r, int32_t id, uint64_t *out) {
   return here ? HAD_KNOWN : HAD_UNKNOWN;
 }
 
+static Had special_value(const Runner *r, const QuickSource *s, uint64_t *out) {
+  Value v = core_special(r->machine, r->strand, (IrSpecial)s->special);
+  if (!v.uniform && r->lane < 0) return HAD_NOT;
+  *out = quick_extend(value_raw(v, r->lane < 0 ? 0 : r->lane), s->extend);
+  return v.known ? HAD_KNOWN : HAD_NOT;
+}
+
 static inline Had value_of(const Runner *r, const QuickSource *s, uint64_t *out) {
   if (s->reg < 0) {
     *out = s->value + (s->ranked ? r->rank : 0);
-    return HAD_KNOWN;
+    return s->special < 0 ? HAD_KNOWN : special_value(r, s, out);
   }
   Had had = shared_value(r, s->reg, out);
   *out += s->value;
@@ -148,6 +156,11 @@ static inline uint64_t divide(const CoreQuick *q, uint64_t a, uint64_t k) {
   return (uint64_t)((x + (x < 0 ? ((int64_t)1 << k) - 1 : 0)) >> k);
 }
 
+static inline uint64_t to_window(const CoreQuick *q, uint64_t x) {
+  if (q->is_signed) return x >= IR_SHARED_BASE && x < IR_SHARED_END ? x - IR_SHARED_BASE : x;
+  return x < IR_SHARED_BASE ? x + IR_SHARED_BASE : x;
+}
+
 static inline uint64_t compute(const CoreQuick *q, uint64_t a, uint64_t b, uint64_t c) {
   switch ((int)q->code) {
   case QUICK_SETP: return compare(q, a, b);
@@ -164,13 +177,10 @@ static inline uint64_t compute(const CoreQuick *q, uint64_t a, uint64_t b, uint6
     return (uint64_t)((int64_t)a >> ((uint32_t)b >= q->bits ? q->bits - 1u : (uint32_t)b));
   case QUICK_DIV: return divide(q, a, b);
   case QUICK_REM: return a - (divide(q, a, b) << b);
+  case QUICK_WINDOW: return to_window(q, a);
+  case QUICK_BOOL: return a != 0;
   default: return a;
   }
-}
-
-static inline uint64_t to_window(const CoreQuick *q, uint64_t x) {
-  if (q->is_signed) return x >= IR_SHARED_BASE && x < IR_SHARED_END ? x - IR_SHARED_BASE : x;
-  return x < IR_SHARED_BASE ? x + IR_SHARED_BASE : x;
 }
 
 static bool choose(const Runner *r, const CoreQuick *q) {
@@ -191,9 +201,7 @@ static bool convert(const Runner *r, const CoreQuick *q) {
   bool known = had == HAD_KNOWN;
   bool keeps = q->code == QUICK_MOV || q->code == QUICK_WINDOW; /* the name of an unknown */
   if (!known && !keeps) return false;
-  if (known && q->code == QUICK_WINDOW) x = to_window(q, x);
-  if (known && q->code == QUICK_BOOL) x = x != 0;
-  put(r, q->dst, known, x, q->mask);
+  put(r, q->dst, known, known ? compute(q, x, 0, 0) : x, q->mask);
   return true;
 }
 
@@ -210,11 +218,10 @@ static bool arithmetic(const Runner *r, const CoreQuick *q, const IrInsn *insn) 
   return q->code == QUICK_SETP ? compare_unknown(r, q, insn) : evaluate(r, q, insn);
 }
 
-static bool do_one(const Runner *r, const CoreQuick *q, const IrInsn *insn) {
+/* Any instruction but a branch. */
+static __attribute__((noinline)) bool do_one(const Runner *r, const CoreQuick *q,
+                                             const IrInsn *insn) {
   switch ((int)q->code) {
-  case QUICK_UNSEEN:
-  case QUICK_NONE:
-  case QUICK_BRANCH: return false;
   case QUICK_NOP: return true;
   case QUICK_FRESH: return make_fresh(r, insn);
   case QUICK_EVALUATE: return evaluate(r, q, insn);
@@ -225,6 +232,41 @@ static bool do_one(const Runner *r, const CoreQuick *q, const IrInsn *insn) {
   case QUICK_BOOL: return convert(r, q);
   default: return arithmetic(r, q, insn);
   }
+}
+
+/* ---- the usual case: known values, the same in all lanes, of a warp that is together ---- */
+
+static inline __attribute__((always_inline)) bool plain_source(const Runner *r,
+                                                               const QuickSource *s, uint64_t *x) {
+  if (s->reg < 0) {
+    *x = s->value + (s->ranked ? r->rank : 0);
+    return s->special < 0;
+  }
+  const MachineReg *reg = &r->regs[s->reg];
+  *x = reg->scalar + s->value;
+  if (reg->lanes || reg->watched || (r->lanes & ~reg->known)) return false;
+  if (s->extend == EXTEND_S4)
+    *x = (uint64_t)(int64_t)(int32_t)*x;
+  else if (s->extend != EXTEND_NONE)
+    *x = quick_extend(*x, s->extend);
+  return true;
+}
+
+/* False, and nothing done, where the case is another one. */
+static inline __attribute__((always_inline)) bool do_plain(const Runner *r, const CoreQuick *q) {
+  uint64_t a, b = 0, c = 0;
+  MachineReg *dst = &r->regs[q->dst];
+  if (q->code < QUICK_MOV || q->code == QUICK_SELECT || !plain_source(r, &q->src[0], &a))
+    return false;
+  if (q->code >= QUICK_SETP && !plain_source(r, &q->src[1], &b)) return false;
+  if (q->code == QUICK_MAD && !plain_source(r, &q->src[2], &c)) return false;
+  if (dst->lanes || dst->watched || r->overlaps[q->dst]) return false;
+  uint64_t x = compute(q, a, b, c) & q->mask;
+  if (dst->scalar != x) r->strand->unchanged = 0;
+  dst->scalar = x;
+  dst->known |= r->lanes;
+  dst->written = (uint32_t)r->machine->step;
+  return true;
 }
 
 /* ---- many ---- */
@@ -239,73 +281,75 @@ static inline bool guard_of(const Runner *r, const CoreQuick *q, bool *yes) {
   return true;
 }
 
-/* Takes a branch; false: core_execute has to. */
-static bool jump(const Runner *r, const CoreQuick *q, const IrInsn *insn, bool *taken) {
+static void jump(const Runner *r, const IrInsn *insn, bool taken) {
   Strand *strand = r->strand;
-  if (core_run(r->machine)->host || !guard_of(r, q, taken)) return false;
-  r->machine->step++;
-  r->machine->executed[strand->pc] = 1;
-  if (*taken && insn->target <= strand->pc) {
+  int32_t at = strand->pc;
+  if (taken && insn->target <= at) {
     core_run(r->machine)->scratch_used = 0;
     core_loop_back(r->machine, strand);
   }
-  strand->pc = *taken ? insn->target : strand->pc + 1;
+  strand->pc = taken ? insn->target : at + 1;
+  if (strand->pc <= at && strand->unchanged) strand->rounds++;
+}
+
+/* One instruction; false, and nothing done: it is left to core_execute. */
+static inline bool step(const Runner *r, const CoreQuick *q, const IrInsn *insn) {
+  Machine *machine = r->machine;
+  Strand *strand = r->strand;
+  int32_t at = strand->pc;
+  bool yes;
+  if (q->code == QUICK_NONE || !guard_of(r, q, &yes)) return false;
+  uint32_t unchanged = strand->unchanged++;
+  machine->step++;
+  if (q->code == QUICK_BRANCH) {
+    jump(r, insn, yes);
+    machine->executed[at] = 1;
+  } else {
+    if (yes && !(r->full && do_plain(r, q)) && !do_one(r, q, insn)) {
+      strand->unchanged = unchanged;
+      machine->step--;
+      return false;
+    }
+    if (yes) machine->executed[at] = 1;
+    strand->pc = at + 1;
+  }
+  if (strand->unchanged == 0) strand->rounds = 0;
   return true;
 }
 
-bool core_quick(Machine *machine, Strand *strand, uint64_t *slice, bool stop_at_leaders) {
-  const CoreSession *core = core_session(machine);
-  Warp *warp = strand->warp;
+static Runner make_runner(Machine *machine, Strand *strand) {
+  const Warp *warp = strand->warp;
   uint32_t lanes = strand->mask;
-  Runner r = {.machine = machine,
-              .strand = strand,
-              .regs = warp->regs,
-              .overlaps = core->reg_overlaps,
-              .rank = (uint64_t)warp->cta->rank << 24,
-              .lanes = lanes,
-              .lane = lanes & (lanes - 1) ? -1 : __builtin_ctz(lanes),
-              .full = (warp->alive & ~lanes) == 0};
-  const IrInsn *insns = machine->kernel->insns.items;
+  return (Runner){.machine = machine,
+                  .strand = strand,
+                  .regs = warp->regs,
+                  .overlaps = core_session(machine)->reg_overlaps,
+                  .rank = (uint64_t)warp->cta->rank << 24,
+                  .lanes = lanes,
+                  .lane = lanes & (lanes - 1) ? -1 : __builtin_ctz(lanes),
+                  .full = (warp->alive & ~lanes) == 0};
+}
+
+bool core_quick(Machine *machine, Strand *strand, uint64_t *slice, bool stop_at_leaders) {
+  const IrKernel *kernel = machine->kernel;
+  CoreQuick *quick = core_session(machine)->quick;
+  if (strand->pc < kernel->insns.count && quick[strand->pc].code == QUICK_NONE) return true;
+  Runner r = make_runner(machine, strand);
+  bool host = core_run(machine)->host != NULL, stop = stop_at_leaders && strand->warp->nstrands > 1;
   uint64_t most = core_until_check(machine);
   if (most > *slice) most = *slice;
-  for (; most > 0; most--, --*slice) {
+  strand->active = strand->mask;
+  for (; most > 0; most--) {
     int32_t at = strand->pc;
-    if (at >= machine->kernel->insns.count) return true;
-    const IrInsn *insn = &insns[at];
-    CoreQuick *q = &core->quick[at];
+    if (at >= kernel->insns.count) return true;
+    const IrInsn *insn = &kernel->insns.items[at];
+    CoreQuick *q = &quick[at];
     if (q->code == QUICK_UNSEEN) quick_decode(machine->session, insn, q);
-    if (q->code == QUICK_NONE) return true;
-    strand->active = lanes;
-    uint32_t unchanged = strand->unchanged++;
-    bool yes = true, jumped = false;
-    if (q->code == QUICK_BRANCH) {
-      if (!jump(&r, q, insn, &yes)) {
-        strand->unchanged = unchanged;
-        return true;
-      }
-      jumped = true;
-    } else {
-      machine->step++;
-      if (!guard_of(&r, q, &yes) || (yes && !do_one(&r, q, insn))) {
-        machine->step--;
-        strand->unchanged = unchanged;
-        return true;
-      }
-      if (yes) machine->executed[at] = 1;
-      strand->pc = at + 1;
-    }
-    if (strand->unchanged == 0)
-      strand->rounds = 0;
-    else if (jumped && strand->pc <= at)
-      strand->rounds++;
-    if (core_polls(strand)) {
-      *slice = 0;
-      return true;
-    }
-    if (stop_at_leaders && warp->nstrands > 1 && (jumped || insns[strand->pc].leader)) {
-      --*slice;
-      return false;
-    }
+    if ((host && q->code == QUICK_BRANCH) || !step(&r, q, insn)) return true;
+    --*slice;
+    if (core_polls(strand)) *slice = 0;
+    if (*slice == 0) return true;
+    if (stop && (q->code == QUICK_BRANCH || kernel->insns.items[strand->pc].leader)) return false;
   }
   return true;
 }

@@ -45,9 +45,10 @@ typedef enum QuickExtend {
 
 typedef struct QuickSource {
   uint64_t value; /* a constant, or what is added to the register */
-  int32_t reg;    /* -1: a constant */
+  int32_t reg;    /* -1: a constant, or `special` */
   uint8_t extend; /* QuickExtend */
   bool ranked;    /* a shared address: the rank of the CTA is added */
+  int8_t special; /* IrSpecial, or -1 */
 } QuickSource;
 
 struct CoreQuick {

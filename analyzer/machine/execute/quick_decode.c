@@ -20,7 +20,7 @@ static bool source(const MachineSession *session, const IrOperand *operand, IrTy
                    QuickSource *out) {
   const CoreSession *core = session->core;
   const IrObject *object;
-  *out = (QuickSource){.reg = -1, .extend = extension(type)};
+  *out = (QuickSource){.reg = -1, .extend = extension(type), .special = -1};
   switch (operand->kind) {
   case IR_OPD_IMM:
     out->value = quick_extend((uint64_t)operand->value, out->extend);
@@ -32,6 +32,10 @@ static bool source(const MachineSession *session, const IrOperand *operand, IrTy
     out->ranked = object->space == IR_SPACE_SHARED;
     if (out->ranked) out->value += IR_SHARED_BASE;
     return out->extend == EXTEND_NONE;
+  case IR_OPD_SPECIAL: /* clocks advance with each reading */
+    if (operand->id == IR_SREG_clock || operand->id == IR_SREG_globaltimer) return false;
+    out->special = (int8_t)operand->id;
+    return true;
   case IR_OPD_REG:
     if (operand->negated) return false;
     out->reg = operand->id;

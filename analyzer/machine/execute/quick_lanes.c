@@ -2,6 +2,8 @@
  * outside the strand compute garbage that nobody reads. */
 #include "machine/execute/quick.h"
 
+#include "machine/execute/special.h"
+
 #include <string.h>
 
 #define EACH_LANE for (int i = 0; i < 32; i++)
@@ -23,7 +25,14 @@ static void extend_all(uint64_t *restrict x, uint8_t how) {
 
 /* The 32 values of a source, in `room` unless they stand somewhere already; NULL: some that count
  * are not known, or the protocol half wants to hear of the read. */
-static const uint64_t *all_of(const Strand *strand, const QuickSource *s, Lanes room) {
+static const uint64_t *all_of(Machine *machine, Strand *strand, const QuickSource *s, Lanes room) {
+  if (s->special >= 0) {
+    Value v = core_special(machine, strand, (IrSpecial)s->special);
+    if (!v.known) return NULL;
+    EACH_LANE room[i] = value_raw(v, i);
+    extend_all(room, s->extend);
+    return room;
+  }
   if (s->reg < 0) {
     uint64_t x = s->value + (s->ranked ? (uint64_t)strand->warp->cta->rank << 24 : 0);
     EACH_LANE room[i] = x;
@@ -117,7 +126,7 @@ bool quick_lanes(Machine *machine, Strand *strand, const CoreQuick *q) {
   Lanes room[3], out;
   const uint64_t *x[3] = {room[0], room[0], room[0]};
   for (int i = 0; i < count_sources(q); i++) {
-    x[i] = all_of(strand, &q->src[i], room[i]);
+    x[i] = all_of(machine, strand, &q->src[i], room[i]);
     if (!x[i]) return false;
   }
   compute_all(q, x[0], x[1], x[2], out);

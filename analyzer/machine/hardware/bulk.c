@@ -137,7 +137,7 @@ void copy_check_issuers(Machine *machine, const Strand *strand, const IrInsn *in
 void copy_check_room(Machine *machine, const Strand *strand, const IrInsn *insn, int rank,
                      uint32_t offset, int64_t bytes) {
   if (bytes <= 0 || rank < 0) return;
-  const CtaState *cta = cta_state(&machine->ctas[rank]);
+  const Protocol *p = protocol_of(machine);
   uint64_t within;
   int id = machine_shared_object(machine, offset, &within);
   if (id >= 0) {
@@ -150,16 +150,18 @@ void copy_check_room(Machine *machine, const Strand *strand, const IrInsn *insn,
       return;
     }
   }
-  for (uint32_t at = (offset + 7) / 8 * 8; at + 8 <= offset + bytes; at += 8) {
-    if (at / 8 >= machine->session->shared_bytes / 8) break;
-    const Mbar *bar = cta->mbars[at / 8];
-    if (!bar || !bar->live) continue;
-    machine_violation(machine, MACHINE_CHECK_ALWAYS, insn, "tma-box-exceeds-buffer",
-                      "the copy of %lld bytes to %s overwrites the mbarrier %s", (long long)bytes,
-                      protocol_place(machine, strand, rank, offset),
-                      mbarrier_name(machine, bar, strand->warp->cta->rank));
-    return;
+  const Mbar *first = NULL; /* of those that the copy overwrites */
+  for (int i = 0; i < p->mbars.count; i++) {
+    const Mbar *bar = p->mbars.items[i];
+    bool hit = bar->live && bar->rank == rank && bar->offset >= offset &&
+               (int64_t)bar->offset + 8 <= (int64_t)offset + bytes;
+    if (hit && (!first || bar->offset < first->offset)) first = bar;
   }
+  if (!first) return;
+  machine_violation(machine, MACHINE_CHECK_ALWAYS, insn, "tma-box-exceeds-buffer",
+                    "the copy of %lld bytes to %s overwrites the mbarrier %s", (long long)bytes,
+                    protocol_place(machine, strand, rank, offset),
+                    mbarrier_name(machine, first, strand->warp->cta->rank));
 }
 
 void copy_check_alignment(Machine *machine, const Strand *strand, const IrInsn *insn, int rank,

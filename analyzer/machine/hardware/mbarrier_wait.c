@@ -98,42 +98,61 @@ static MbarView *view_of(Machine *machine, Mbar *bar, const Warp *warp) {
   return *slot;
 }
 
+typedef struct Seen { /* of the lanes of a part */
+  uint32_t lapped, rewaits;
+  uint32_t before_first; /* lanes that wait for the phase before the first */
+  int64_t expected;      /* phase that the last of the lapped lanes waits for */
+} Seen;
+
+/* Which phase each lane waits for, by what it knows; lanes that share a clock know the same. */
+static Seen expect(Machine *machine, const Strand *strand, const Wait *wait, const WaitPart *part,
+                   MbarView *view, int64_t passed) {
+  const Protocol *p = protocol_of(machine);
+  const LaneClocks *clocks = &warp_state(strand->warp)->lanes;
+  const Mbar *bar = part->bar;
+  Seen seen = {.expected = passed};
+  uint32_t last = 0;
+  for (int i = 0; i < clocks->ngroups; i++) {
+    uint32_t in = clocks->groups[i].lanes & part->lanes;
+    if (!in) continue;
+    uint32_t known = clock_time(&p->clocks, clocks->groups[i].clock, bar->agent, 0);
+    int64_t complete = known > bar->base ? (int64_t)(known - bar->base) : 0;
+    int64_t e = !wait->parity                   ? part->value
+                : (complete & 1) == part->value ? complete
+                                                : complete - 1;
+    if (e < passed) {
+      seen.lapped |= in;
+      if (in > last) {
+        last = in;
+        seen.expected = e;
+      }
+    }
+    if (e < complete) seen.rewaits |= in;
+    if (e < 0) seen.before_first |= in;
+    FOR_LANES(lane, in) view->phase[lane] = (int32_t)e;
+  }
+  return seen;
+}
+
 static void observe(Machine *machine, Strand *strand, const Wait *wait, const WaitPart *part) {
   Protocol *p = protocol_of(machine);
   Mbar *bar = part->bar;
   WarpState *ws = warp_state(strand->warp);
   MbarView *view = view_of(machine, bar, strand->warp);
   int64_t passed = bar->phase - 1; /* the phase whose completion is seen */
-  uint32_t lapped = 0, rewaits = 0;
-  int64_t expected = passed;
-  FOR_LANES(lane, part->lanes) {
-    int64_t e = wait->parity ? mbarrier_expected_phase(machine, bar, strand->warp, (int)lane,
-                                                       (int)part->value)
-                             : part->value;
-    uint32_t bit = UINT32_C(1) << lane;
-    uint32_t known =
-        clock_time(&p->clocks, lanes_group(&ws->lanes, (int)lane)->clock, bar->agent, 0);
-    int64_t complete = known > bar->base ? (int64_t)(known - bar->base) : 0;
-    if (e < passed) {
-      lapped |= bit;
-      expected = e;
-    }
-    if (e < complete) rewaits |= bit;
-    view->phase[lane] = (int32_t)e;
-    if (e < 0 && !view->waits) view->first_passed = true;
-  }
+  Seen seen = expect(machine, strand, wait, part, view, passed);
+  if (seen.before_first && !view->waits) view->first_passed = true;
   if (!view->waits) {
     view->first_parity = (int)(part->value & 1);
     view->first_insn = wait->insn;
   }
-  view->lapped |= lapped;
-  FOR_LANES(lane, part->lanes & view->seen) {
-    if (view->phase[lane] < 0) view->first_again |= UINT32_C(1) << lane;
-  }
-  if (lapped && wait->parity) cause_lapped(machine, bar, strand, lapped, expected, true);
-  if (rewaits && passed >= 0 && view->waits) view->stale++;
+  view->lapped |= seen.lapped;
+  view->first_again |= seen.before_first & view->seen;
+  if (seen.lapped && wait->parity)
+    cause_lapped(machine, bar, strand, seen.lapped, seen.expected, true);
+  if (seen.rewaits && passed >= 0 && view->waits) view->stale++;
   view->seen |= part->lanes;
-  view->rewaits = (view->rewaits & ~part->lanes) | rewaits;
+  view->rewaits = (view->rewaits & ~part->lanes) | seen.rewaits;
   view->failed &= ~part->lanes;
   uint32_t parity = part->value == 1 ? part->lanes : 0;
   if (view->waits && (view->parity & part->lanes) != parity) view->flips++;
@@ -147,8 +166,8 @@ static void observe(Machine *machine, Strand *strand, const Wait *wait, const Wa
   if (passed > bar->last_observed || bar->last_observed == INT64_MIN) bar->last_observed = passed;
   if (passed + 1 > machine->most_phases) machine->most_phases = passed + 1;
   /* A wait for a phase that the lane knew to be complete is not what sees it. */
-  uint32_t watch = wait->parity ? part->lanes & ~lapped : 0;
-  FOR_LANES(lane, watch & rewaits) if (view->phase[lane] >= 0) watch &= ~(UINT32_C(1) << lane);
+  uint32_t watch = wait->parity ? part->lanes & ~seen.lapped : 0;
+  watch &= ~(seen.rewaits & ~seen.before_first);
   if (watch)
     KC_PUSH(machine->arena, bar->observers,
             ((MbarObserver){(uint32_t)strand->warp->index, watch, ws->lanes.now, wait->insn}));
@@ -240,6 +259,16 @@ static bool repeats(Machine *machine, Strand *strand, const Mbar *bar) {
   return same || ++ws->polls > POLLS_WITHOUT_PROGRESS;
 }
 
+/* 1 in the lanes of `yes`, else 0. */
+static Value truth(Machine *machine, const Strand *strand, uint32_t yes) {
+  bool some = (strand->active & yes) != 0;
+  if (!some || (strand->active & ~yes) == 0) return value_known(some);
+  uint64_t lanes[32];
+  for (int i = 0; i < 32; i++)
+    lanes[i] = yes >> i & 1;
+  return value_from_lanes(machine, lanes, strand->active, strand->active);
+}
+
 static MachineStep run_wait(Machine *machine, Strand *strand, const Wait *wait) {
   WaitPart parts[32];
   int nparts = split(machine, strand, wait, parts);
@@ -255,22 +284,19 @@ static MachineStep run_wait(Machine *machine, Strand *strand, const Wait *wait) 
     }
   if (!all && (wait->loops || repeats(machine, strand, first->bar)))
     return sleep_on(machine, strand, wait, parts, nparts);
-  uint64_t result[32] = {0};
+  uint32_t ready = 0;
   for (int i = 0; i < nparts; i++) {
     if (!parts[i].ready) {
       warp_state(strand->warp)->last_wait_mbar = parts[i].bar;
       continue;
     }
     if (parts[i].bar) observe(machine, strand, wait, &parts[i]);
-    FOR_LANES(lane, parts[i].lanes) result[lane] = 1;
+    ready |= parts[i].lanes;
   }
   if (all) strand->unsuccessful_pc = -1;
   const IrOperand *dst = ir_arg(wait->insn, IR_ROLE_dst);
   if (!dst) dst = ir_arg(wait->insn, IR_ROLE_pred);
-  if (dst)
-    machine_write(machine, strand, dst,
-                  value_from_lanes(machine, result, strand->active, strand->active),
-                  strand->active);
+  if (dst) machine_write(machine, strand, dst, truth(machine, strand, ready), strand->active);
   return MACHINE_NEXT;
 }
 

@@ -10,21 +10,25 @@
 #define LANE_ALL 63u
 #define CHUNK 1024u
 #define MAX_READERS 48
+#define FEW_READERS 4
+#define MEMO 4 /* histories that a touch remembers the successors of */
 
 /* 1 + index of the access, and the lane whose part of it this is. 0: none. */
 typedef uint32_t Ref;
 
-typedef struct Cell {
-  Ref write, read;      /* read: the first reader since the write */
-  uint32_t more;        /* 1 + index of the node with the next reader */
+/* Who touched some bytes, all alike. Many words and pages share one: what a copy filled or a matrix
+ * instruction read has few histories, however large it is. */
+typedef struct History {
+  Ref write;
+  uint32_t refs;        /* pages and runs that have it */
   uint8_t wmask, rmask; /* bytes of the word that write / the readers touched */
-  uint8_t readers;
-} Cell;
+  uint8_t nreaders, room;
+  Ref *readers; /* since the write; the first, then the others as they came */
+  Ref few[FEW_READERS];
+} History;
 
-typedef struct Node {
-  Ref read;
-  uint32_t next;
-} Node;
+/* Index of a history; 0: nothing has touched it. */
+typedef uint32_t Cell;
 
 /* Neighbouring words with one history form a run; its cell stands at its first word. The words of
  * `heads` start a run, the cells of the others mean nothing. */
@@ -42,8 +46,10 @@ struct RaceHistory {
   Page *pages; /* ctas x npages */
   Access **chunks;
   uint32_t nchunks, count;
-  Node *nodes;
-  uint32_t nnodes, capacity, free_node;
+  History **histories; /* chunks, too */
+  uint32_t nhistory_chunks, nhistories;
+  Cell *free; /* histories that nothing has any more */
+  uint32_t nfree, free_capacity;
   Cell **spare; /* cell arrays of pages that became whole again */
   int nspare, spare_capacity;
   Ref *recent; /* instruction x warp (hashed) -> last access, to reuse it */
@@ -65,6 +71,8 @@ static int ref_lane(Ref ref) {
   return lane == LANE_ALL ? -1 : (int)lane;
 }
 
+static Cell history_new(RaceHistory *races);
+
 RaceHistory *race_new(Machine *machine, Clocks *clocks, int ctas, uint32_t bytes) {
   RaceHistory *races = KC_NEW(machine->arena, RaceHistory);
   races->machine = machine;
@@ -73,6 +81,7 @@ RaceHistory *race_new(Machine *machine, Clocks *clocks, int ctas, uint32_t bytes
   races->npages = (bytes + PAGE_BYTES - 1) / PAGE_BYTES;
   races->pages = KC_NEW_ARRAY(machine->arena, Page, (size_t)ctas * races->npages);
   races->recent = KC_NEW_ARRAY(machine->arena, Ref, RECENT);
+  history_new(races); /* 0 stands for none */
   return races;
 }
 
@@ -106,38 +115,80 @@ Access *race_access(RaceHistory *races, const Access *access) {
   return ref_access(races, *slot);
 }
 
+/* ---- histories ---- */
+
+static History *history(const RaceHistory *races, Cell cell) {
+  return &races->histories[cell / CHUNK][cell % CHUNK];
+}
+
+static Cell history_new(RaceHistory *races) {
+  if (races->nfree) {
+    Cell cell = races->free[--races->nfree];
+    History *h = history(races, cell);
+    h->write = 0;
+    h->wmask = h->rmask = h->nreaders = 0;
+    return cell;
+  }
+  if (races->nhistories == races->nhistory_chunks * CHUNK) {
+    KcArena *arena = races->machine->arena;
+    races->histories = kc_grow(arena, races->histories, sizeof(void *) * races->nhistory_chunks,
+                               sizeof(void *) * (races->nhistory_chunks + 1));
+    races->histories[races->nhistory_chunks++] = KC_NEW_ARRAY(arena, History, CHUNK);
+  }
+  Cell cell = races->nhistories++;
+  History *h = history(races, cell);
+  h->readers = h->few;
+  h->room = FEW_READERS;
+  return cell;
+}
+
+static void release(RaceHistory *races, Cell cell) {
+  if (!cell || --history(races, cell)->refs > 0) return;
+  if (races->nfree == races->free_capacity) {
+    uint32_t capacity = races->free_capacity ? races->free_capacity * 2 : 256;
+    races->free = kc_grow(races->machine->arena, races->free, sizeof(Cell) * races->free_capacity,
+                          sizeof(Cell) * capacity);
+    races->free_capacity = capacity;
+  }
+  races->free[races->nfree++] = cell;
+}
+
+static Cell share(RaceHistory *races, Cell cell) {
+  if (cell) history(races, cell)->refs++;
+  return cell;
+}
+
+static inline void move(RaceHistory *races, Cell *cell, Cell to) {
+  if (*cell == to) return;
+  share(races, to);
+  release(races, *cell);
+  *cell = to;
+}
+
+static void push_reader(RaceHistory *races, History *h, Ref ref) {
+  if (h->nreaders == h->room) {
+    uint8_t room = h->room < 12 ? 12 : MAX_READERS;
+    Ref *readers = KC_NEW_ARRAY(races->machine->arena, Ref, room);
+    memcpy(readers, h->readers, sizeof(Ref) * h->nreaders);
+    h->readers = readers;
+    h->room = room;
+  }
+  h->readers[h->nreaders++] = ref;
+}
+
+static Cell history_copy(RaceHistory *races, Cell from) {
+  Cell cell = history_new(races);
+  const History *old = history(races, from);
+  History *h = history(races, cell);
+  h->write = old->write;
+  h->wmask = old->wmask;
+  h->rmask = old->rmask;
+  for (uint8_t i = 0; i < old->nreaders; i++)
+    push_reader(races, h, old->readers[i]);
+  return cell;
+}
+
 /* ---- readers ---- */
-
-static uint32_t node_new(RaceHistory *races, Ref read, uint32_t next) {
-  uint32_t id = races->free_node;
-  if (id) {
-    races->free_node = races->nodes[id - 1].next;
-  } else {
-    if (races->nnodes == races->capacity) {
-      uint32_t capacity = races->capacity ? races->capacity * 2 : 1024;
-      races->nodes = kc_grow(races->machine->arena, races->nodes, sizeof(Node) * races->capacity,
-                             sizeof(Node) * capacity);
-      races->capacity = capacity;
-    }
-    id = ++races->nnodes;
-  }
-  races->nodes[id - 1] = (Node){read, next};
-  return id;
-}
-
-static void forget_readers(RaceHistory *races, Cell *cell) {
-  uint32_t id = cell->more;
-  while (id) {
-    uint32_t next = races->nodes[id - 1].next;
-    races->nodes[id - 1].next = races->free_node;
-    races->free_node = id;
-    id = next;
-  }
-  cell->read = 0;
-  cell->more = 0;
-  cell->rmask = 0;
-  cell->readers = 0;
-}
 
 /* A later read by the same agent and lanes stands for the earlier one. */
 static bool supersedes(const RaceHistory *races, Ref now, Ref before) {
@@ -150,37 +201,41 @@ static bool supersedes(const RaceHistory *races, Ref now, Ref before) {
   return (mb & ~ma) == 0;
 }
 
-static void add_reader(RaceHistory *races, Cell *cell, Ref ref, uint8_t mask) {
-  cell->rmask |= mask;
-  if (cell->read == ref) return;
-  for (uint32_t id = cell->more; id; id = races->nodes[id - 1].next)
-    if (races->nodes[id - 1].read == ref) return;
-  if (!cell->read || supersedes(races, ref, cell->read)) {
-    cell->read = ref;
-    if (!cell->readers) cell->readers = 1;
-    return;
+/* What a read does to a history: the reader that it stands for, nreaders for a new one, or -1:
+ * nothing. */
+static int reader_place(const RaceHistory *races, const History *h, Ref ref) {
+  for (int i = 0; i < h->nreaders; i++)
+    if (h->readers[i] == ref) return -1;
+  if (h->nreaders == 0 || supersedes(races, ref, h->readers[0])) return 0;
+  for (int i = h->nreaders - 1; i > 0; i--)
+    if (supersedes(races, ref, h->readers[i])) return i;
+  return h->nreaders < MAX_READERS ? h->nreaders : -1;
+}
+
+/* The history of a cell, its own. */
+static History *own(RaceHistory *races, Cell *cell) {
+  if (!*cell || history(races, *cell)->refs > 1) {
+    Cell mine = *cell ? history_copy(races, *cell) : history_new(races);
+    move(races, cell, mine);
   }
-  for (uint32_t id = cell->more; id; id = races->nodes[id - 1].next)
-    if (supersedes(races, ref, races->nodes[id - 1].read)) {
-      races->nodes[id - 1].read = ref;
-      return;
-    }
-  if (cell->readers >= MAX_READERS) return;
-  cell->more = node_new(races, ref, cell->more);
-  cell->readers++;
+  return history(races, *cell);
+}
+
+static void add_reader(RaceHistory *races, Cell *cell, Ref ref, uint8_t mask) {
+  static const History none = {.write = 0};
+  const History *old = *cell ? history(races, *cell) : &none;
+  int place = reader_place(races, old, ref);
+  if (place < 0 && (old->rmask | mask) == old->rmask) return;
+  History *h = own(races, cell);
+  h->rmask |= mask;
+  if (place < 0) return;
+  if (place == h->nreaders)
+    push_reader(races, h, ref);
+  else
+    h->readers[place] = ref;
 }
 
 /* ---- pages ---- */
-
-static void copy_cell(RaceHistory *races, Cell *to, const Cell *from) {
-  *to = *from;
-  to->more = 0;
-  to->readers = from->read ? 1 : 0;
-  for (uint32_t id = from->more; id; id = races->nodes[id - 1].next) {
-    to->more = node_new(races, races->nodes[id - 1].read, to->more);
-    to->readers++;
-  }
-}
 
 static bool is_head(const Page *page, uint32_t word) {
   return page->heads[word / 64] >> (word % 64) & 1;
@@ -210,7 +265,7 @@ static uint32_t run_end(const Page *page, uint32_t word) {
 /* Lets a run start at `word`. */
 static void run_split(RaceHistory *races, Page *page, uint32_t word) {
   if (word >= PAGE_CELLS || is_head(page, word)) return;
-  copy_cell(races, &page->cells[word], &page->cells[run_start(page, word)]);
+  page->cells[word] = share(races, page->cells[run_start(page, word)]);
   page->heads[word / 64] |= UINT64_C(1) << word % 64;
 }
 
@@ -219,7 +274,7 @@ static void page_split(RaceHistory *races, Page *page) {
   page->cells = races->nspare ? races->spare[--races->nspare]
                               : KC_NEW_ARRAY(races->machine->arena, Cell, PAGE_CELLS);
   page->cells[0] = page->whole;
-  page->whole = (Cell){.write = 0};
+  page->whole = 0;
   memset(page->heads, 0, sizeof page->heads);
   page->heads[0] = 1;
 }
@@ -227,7 +282,7 @@ static void page_split(RaceHistory *races, Page *page) {
 static void page_unite(RaceHistory *races, Page *page) {
   if (!page->cells) return;
   for (uint32_t at = 0; at < PAGE_CELLS; at = run_end(page, at))
-    forget_readers(races, &page->cells[at]);
+    release(races, page->cells[at]);
   if (races->nspare == races->spare_capacity) {
     int capacity = races->spare_capacity ? races->spare_capacity * 2 : 64;
     races->spare =
@@ -250,6 +305,9 @@ typedef struct Touch {
   uint32_t observers;          /* lanes of the strand that execute it */
   Ref known_write, known_read; /* last references found to be in order */
   uint32_t over[2];            /* 1 + accesses that all who execute this one know to be over */
+  Cell from[MEMO], to[MEMO];   /* what whole words became, the last first */
+  uint32_t nmemo;
+  Cell written; /* the history of whole words that it wrote; 0: none yet */
 } Touch;
 
 static bool is_async_reader(AccessActor actor) {
@@ -309,9 +367,9 @@ static void report(const Touch *touch, RaceKind kind, Ref before, int rank, uint
   cause_race(touch->races->machine, &race);
 }
 
-static void check_write(Touch *touch, const Cell *cell, uint8_t mask, int rank, uint32_t offset) {
-  Ref before = cell->write;
-  if (!before || before == touch->known_write || !(cell->wmask & mask)) return;
+static void check_write(Touch *touch, const History *h, uint8_t mask, int rank, uint32_t offset) {
+  Ref before = h->write;
+  if (!before || before == touch->known_write || !(h->wmask & mask)) return;
   const Access *a = ref_access(touch->races, before), *now = touch->access;
   touch->known_write = before;
   if (a->atomic && now->atomic) return;
@@ -339,36 +397,78 @@ static void check_reader(Touch *touch, Ref before, int rank, uint32_t offset) {
     report(touch, RACE_NO_PROXY_FENCE, before, rank, offset);
 }
 
-static void touch_cell(Touch *touch, Cell *cell, uint8_t mask, int rank, uint32_t offset) {
-  RaceHistory *races = touch->races;
-  if (touch->strand) check_write(touch, cell, mask, rank, offset);
-  if (!touch->access->write) {
-    add_reader(races, cell, touch->ref, mask);
-    return;
-  }
-  if (touch->strand && (cell->rmask & mask)) {
-    check_reader(touch, cell->read, rank, offset);
-    for (uint32_t id = cell->more; id; id = races->nodes[id - 1].next)
-      check_reader(touch, races->nodes[id - 1].read, rank, offset);
-  }
-  if (cell->write != touch->ref)
-    cell->wmask = mask;
-  else
-    cell->wmask |= mask;
-  cell->write = touch->ref;
-  if ((cell->rmask & ~mask) == 0) forget_readers(races, cell);
+static void check(Touch *touch, Cell cell, uint8_t mask, int rank, uint32_t offset) {
+  if (!touch->strand || !cell) return;
+  const History *h = history(touch->races, cell);
+  check_write(touch, h, mask, rank, offset);
+  if (!touch->access->write || !(h->rmask & mask)) return;
+  check_reader(touch, h->readers[0], rank, offset);
+  for (int i = h->nreaders - 1; i > 0; i--)
+    check_reader(touch, h->readers[i], rank, offset);
 }
 
-/* The words from `first` to before `end` of a split page. What is written becomes one run. */
+/* All bytes of the words are written. */
+static void write_whole(Touch *touch, Cell *cell) {
+  if (!touch->written) {
+    touch->written = history_new(touch->races);
+    History *h = history(touch->races, touch->written);
+    h->write = touch->ref;
+    h->wmask = 15;
+    h->refs = 0;
+  }
+  move(touch->races, cell, touch->written);
+}
+
+static void write_part(Touch *touch, Cell *cell, uint8_t mask) {
+  History *h = own(touch->races, cell);
+  h->wmask = h->write == touch->ref ? h->wmask | mask : mask;
+  h->write = touch->ref;
+  if ((h->rmask & ~mask) == 0) h->rmask = h->nreaders = 0;
+}
+
+static void touch_cell(Touch *touch, Cell *cell, uint8_t mask, int rank, uint32_t offset) {
+  Cell before = *cell;
+  if (mask == 15) {
+    for (uint32_t i = 0; i < touch->nmemo; i++)
+      if (touch->from[i] == before) {
+        move(touch->races, cell, touch->to[i]);
+        return;
+      }
+  }
+  check(touch, before, mask, rank, offset);
+  if (!touch->access->write)
+    add_reader(touch->races, cell, touch->ref, mask);
+  else if (mask == 15)
+    write_whole(touch, cell);
+  else
+    write_part(touch, cell, mask);
+  if (mask != 15) return;
+  for (uint32_t i = MEMO - 1; i > 0; i--) {
+    touch->from[i] = touch->from[i - 1];
+    touch->to[i] = touch->to[i - 1];
+  }
+  touch->from[0] = before;
+  touch->to[0] = *cell;
+  if (touch->nmemo < MEMO) touch->nmemo++;
+}
+
+/* The words from `first` to before `end` of a split page. Neighbours that come to have the same
+ * history become one run. */
 static void touch_words(Touch *touch, Page *page, uint32_t first, uint32_t end, int rank,
                         uint32_t page_start) {
   run_split(touch->races, page, first);
   run_split(touch->races, page, end);
-  for (uint32_t at = first; at < end; at = run_end(page, at))
+  uint32_t last = first;
+  for (uint32_t at = first; at < end; at = run_end(page, at)) {
     touch_cell(touch, &page->cells[at], 15, rank, page_start + 4 * at);
-  if (!touch->access->write) return;
-  for (uint32_t at = run_end(page, first); at < end; at = run_end(page, first))
-    page->heads[at / 64] &= ~(UINT64_C(1) << at % 64);
+    if (at == last) continue;
+    if (page->cells[at] == page->cells[last]) {
+      release(touch->races, page->cells[at]);
+      page->heads[at / 64] &= ~(UINT64_C(1) << at % 64);
+    } else {
+      last = at;
+    }
+  }
 }
 
 static void touch_page(Touch *touch, Page *page, int rank, uint32_t offset, uint32_t stop) {
@@ -394,8 +494,8 @@ static void touch_page(Touch *touch, Page *page, int rank, uint32_t offset, uint
     }
   }
   if (!all || !touch->access->write) return;
+  page->whole = share(touch->races, touch->written);
   page_unite(touch->races, page);
-  page->whole = (Cell){.write = touch->ref, .wmask = 15};
 }
 
 static void touch_range(Touch *touch, int rank, uint32_t offset, uint32_t bytes) {
@@ -404,11 +504,16 @@ static void touch_range(Touch *touch, int rank, uint32_t offset, uint32_t bytes)
   if (rank < 0 || rank >= races->ctas || offset >= limit) return;
   if (bytes > limit - offset) bytes = limit - offset;
   uint32_t end = offset + bytes;
-  while (offset < end) {
-    Page *page = &races->pages[(size_t)rank * races->npages + offset / PAGE_BYTES];
+  Page *page = &races->pages[(size_t)rank * races->npages + offset / PAGE_BYTES];
+  for (; offset < end; page++) {
     uint32_t page_end = (offset / PAGE_BYTES + 1) * PAGE_BYTES;
     uint32_t stop = end < page_end ? end : page_end;
-    touch_page(touch, page, rank, offset, stop);
+    /* Most pages are whole, and have the history of the one before. */
+    bool whole = !page->cells && stop - offset == PAGE_BYTES;
+    if (whole && touch->nmemo && page->whole == touch->from[0])
+      move(races, &page->whole, touch->to[0]);
+    else
+      touch_page(touch, page, rank, offset, stop);
     offset = stop;
   }
 }
@@ -432,6 +537,7 @@ void race_touch_lanes(RaceHistory *races, Strand *strand, const Access *access, 
     touch.lane = (int)lane;
     touch.observers = UINT32_C(1) << lane;
     touch.known_write = touch.known_read = 0;
+    touch.nmemo = touch.written = 0;
     touch_range(&touch, (int)(places[lane] >> 24), (uint32_t)(places[lane] & 0xffffff), bytes);
   }
 }
@@ -439,7 +545,7 @@ void race_touch_lanes(RaceHistory *races, Strand *strand, const Access *access, 
 const Access *race_last_write(const RaceHistory *races, int rank, uint32_t offset) {
   if (rank < 0 || rank >= races->ctas || offset / PAGE_BYTES >= races->npages) return NULL;
   const Page *page = &races->pages[(size_t)rank * races->npages + offset / PAGE_BYTES];
-  const Cell *cell =
-      page->cells ? &page->cells[run_start(page, offset % PAGE_BYTES / 4)] : &page->whole;
-  return cell->write ? ref_access(races, cell->write) : NULL;
+  Cell cell = page->cells ? page->cells[run_start(page, offset % PAGE_BYTES / 4)] : page->whole;
+  const History *h = cell ? history(races, cell) : NULL;
+  return h && h->write ? ref_access(races, h->write) : NULL;
 }

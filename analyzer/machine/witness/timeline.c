@@ -43,6 +43,7 @@ typedef struct Timeline {
   Streak *streaks;   /* by warp: reads, then writes */
   KC_VEC(RaceShown) races;
   uint64_t operand_step; /* of the last operand of a tensor instruction, plus 1 */
+  int open;              /* marks of a wgmma group that has not been waited for */
 } Timeline;
 
 #define STREAK_GAP 48 /* steps between two accesses that are still one stretch */
@@ -159,7 +160,9 @@ void timeline_operand(Machine *machine, const Strand *strand, const Access *acce
     mark->deed = witness_actor(access);
   }
   mark->end = machine->step + 1;
+  t->open -= mark->group != 0;
   mark->group = access->actor == ACTOR_WGMMA ? access->time : 0;
+  t->open += mark->group != 0;
 }
 
 void timeline_mma(Machine *machine, const Strand *strand, const IrInsn *insn) {
@@ -171,13 +174,16 @@ void timeline_mma(Machine *machine, const Strand *strand, const IrInsn *insn) {
 void timeline_mma_done(Machine *machine, const Strand *strand, uint32_t group) {
   Timeline *t = timeline_of(machine);
   if (!wanted(machine)) return;
-  for (int i = t->marks.count - 1; i >= 0 && i >= t->marks.count - 16 * LOOK_BACK; i--) {
+  int left = t->open;
+  for (int i = t->marks.count - 1; i >= 0 && left > 0 && i >= t->marks.count - 16 * LOOK_BACK;
+       i--) {
     Mark *m = &t->marks.items[i];
-    if (m->kind != MACHINE_COMPUTE || !m->group || m->group > group ||
-        m->warp != strand->warp->id / 4 * 4)
-      continue;
+    if (!m->group) continue;
+    left--;
+    if (m->group > group || m->warp != strand->warp->id / 4 * 4) continue;
     m->end = machine->step + 1;
     m->group = 0;
+    t->open--;
   }
 }
 
