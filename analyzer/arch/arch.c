@@ -96,6 +96,12 @@ const Arch *arch_full(const Arch *arch) {
   return full ? full : arch;
 }
 
+bool arch_covers(const Arch *arch, int capability) {
+  if (arch->suffix == 'a') return capability == arch->number;
+  if (arch->suffix == 'f' && capability / 10 != arch->number / 10) return false;
+  return capability >= arch->number;
+}
+
 int arch_launch_bounds_registers(const Arch *arch, int threads, int min_blocks) {
   if (threads < 1 || threads > arch->max_threads_per_block) return arch->max_registers_per_thread;
   if (min_blocks < 1 || min_blocks > arch->max_blocks_per_sm ||

@@ -31,6 +31,10 @@ typedef struct Arch {
 const Arch *arch_find(const char *name, KcError *error);
 /* The target with the full feature set of the GPU `name` names: sm_100 -> sm_100a (`--arch`). */
 const Arch *arch_full(const Arch *arch);
+/* Whether code for `arch` can run on a device of compute capability `capability` (major * 10 +
+ * minor), PTX included: with `a` on that one alone, with `f` on the later ones of its family, else
+ * on all later ones. Source: measured with ptxas 13.0; CUDA programming guide. */
+bool arch_covers(const Arch *arch, int capability);
 /* Registers a thread that __launch_bounds__(threads, min_blocks) allows; the formula of the
  * architecture table (W = ceil(T/32)*B rounded up to a multiple of 4; floor8(65536/(32 W)), at most
  * 255; measured with ptxas 13.0). `min_blocks` 0 (not given) counts as 1, and so does a number of

@@ -318,6 +318,17 @@ static bool apply_rules(Run *run) {
   return true;
 }
 
+/* The targets that the build is for, NULL-terminated; NULL when neither a compile command nor
+ * --target says what nvcc is given (--arch names a GPU to check for, not a list of all). */
+static const Arch *const *build_targets(KcArena *arena, const Job *job) {
+  bool only_named = job->settings.archs && *job->settings.archs;
+  if (only_named || !job->settings.targets || !*job->settings.targets) return NULL;
+  const Arch **list = KC_NEW_ARRAY(arena, const Arch *, (int)job->targets->len + 1);
+  for (guint i = 0; i < job->targets->len; i++)
+    list[i] = arch_find(((const JobTarget *)job->targets->pdata[i])->arch, NULL);
+  return list;
+}
+
 bool pipeline_run(Analysis *a, const Job *job, const JobTarget *target, LazyRules *rules,
                   PipelineProgress *progress, KcError *error) {
   a->arena = kc_arena_new();
@@ -327,6 +338,7 @@ bool pipeline_run(Analysis *a, const Job *job, const JobTarget *target, LazyRule
   a->exact = target->exact;
   Run run = {.analysis = a, .job = job, .rules = rules, .progress = progress, .error = error};
   run.machine = (MachineOptions){.arch = a->arch, .assumes = strv_view(job->settings.assumes)};
+  run.machine.build = build_targets(a->arena, job);
   run.machine.dump_events = g_strcmp0(job->dump, "events") == 0;
   run.machine.contracts =
       g_strcmp0(job->dump, "model") == 0 || g_strcmp0(job->command, "protocol") == 0;

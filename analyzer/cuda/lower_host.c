@@ -115,6 +115,28 @@ bool lower_kernel_launch(Lower *l, const Call *call, IrOperand *result) {
   return true;
 }
 
+/* ---- the device that the program runs on ---- */
+
+enum { ATTRIBUTE_MAJOR = 75, ATTRIBUTE_MINOR = 76 }; /* cudaDevAttrComputeCapability* */
+
+static IrOperand device_value(Lower *l, IrOperand id, const CppType *type) {
+  IrOperand args[] = {role(ir_use(lower_temp(l, type->ir)), IR_ROLE_dst), role(id, IR_ROLE_id)};
+  lower_event(l, IR_EV_host_device, args, 2, 0);
+  return ir_use(args[0].id);
+}
+
+bool lower_device_property(Lower *l, CXCursor member, const CppType *type, IrOperand *result) {
+  if (!l->kernel->is_host) return false;
+  const char *name = unit_name(l->unit, member);
+  bool major = strcmp(name, "major") == 0;
+  if (!major && strcmp(name, "minor") != 0) return false;
+  const char *owner = unit_name(l->unit, l->clang->getCursorSemanticParent(member));
+  if (strcmp(owner, "cudaDeviceProp") != 0) return false;
+  int64_t id = major ? ATTRIBUTE_MAJOR : ATTRIBUTE_MINOR;
+  *result = device_value(l, lower_constant(id, IR_TYPE_U(4)), type);
+  return true;
+}
+
 /* ---- API functions that become events ---- */
 
 static bool launch_ex(Lower *l, const Call *call, int variant, IrOperand *result) {
@@ -161,6 +183,18 @@ static bool function_attribute(Lower *l, const Call *call, int variant, IrOperan
   return true;
 }
 
+/* cudaDeviceGetAttribute(&value, attribute, device). */
+static bool device_attribute(Lower *l, const Call *call, int variant, IrOperand *result) {
+  (void)variant;
+  if (call->nargs < 3) return false;
+  IrOperand address = address_pin(l, lower_decayed(l, call->args[0]));
+  IrOperand id = lower_call_argument(l, call, 1);
+  const CppType *word = cpp_scalar(l, CXType_Int);
+  lower_store(l, address, word, device_value(l, id, word), false);
+  *result = lower_constant(0, IR_TYPE_U(4));
+  return true;
+}
+
 /* cuTensorMapEncodeTiled(map, type, rank, base, dims, strides, box, element strides, interleave,
  * swizzle, l2 promotion, fill). */
 bool lower_encode_tiled(Lower *l, const Call *call, IrOperand *result) {
@@ -192,6 +226,8 @@ static const LowerBuiltin HOST[] = {
     {"cudaLaunchKernel", launch_kernel, 0, false},
     {"cudaLaunchCooperativeKernel", launch_kernel, 0, false},
     {"cuTensorMapEncodeTiled", encode_tiled, 0, false},
+    {"cudaDeviceGetAttribute", device_attribute, 0, false},
+    {"cuDeviceGetAttribute", device_attribute, 0, false},
 };
 
 /* ---- the rest of the API ---- */

@@ -426,6 +426,8 @@ const LowerBuiltin *builtin_warp(const char *name);
 const LowerBuiltin *builtin_host(const char *name);
 const LowerBuiltin *builtin_wmma(const char *name); /* of nvcuda::wmma */
 /* cuTensorMapEncodeTiled, also through the pointer that cudaGetDriverEntryPoint gives. */
+/* The value of cudaDeviceProp::major or ::minor in a host program; false for any other member. */
+bool lower_device_property(Lower *l, CXCursor member, const CppType *type, IrOperand *result);
 bool lower_encode_tiled(Lower *l, const Call *call, IrOperand *result);
 bool lower_kernel_launch(Lower *l, const Call *call, IrOperand *result);
 

@@ -66,6 +66,7 @@ static IrOperand member_value(Lower *l, AstNode *n) {
     const Binding *binding = lower_variable(l, d);
     if (binding) return load_binding(l, n, binding);
   }
+  if (lower_device_property(l, d, type, &special)) return special;
   CppField field;
   IrOperand record;
   if (lower_bit_field(l, n, &field, &record)) return lower_load_bits(l, record, &field);

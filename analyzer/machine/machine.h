@@ -19,6 +19,7 @@ typedef struct MachineOptions {
   bool picture;                /* keep what happened when (MachineResult.intervals) */
   const IrViolation *pictured; /* with `picture`: of the smallest run that shows a violation of this
                                   kind at this place; NULL: of the first run */
+  const Arch *const *build;    /* exact targets of the build, NULL-terminated; NULL: not known */
 } MachineOptions;
 
 /* ---- facts of the host side, from running the host programs ---- */

@@ -428,7 +428,7 @@ static void dump_event(Machine *machine, const Strand *strand, const IrInsn *ins
 static MachineStep event(Machine *machine, Strand *strand, const IrInsn *insn) {
   bool own = (insn->event >= IR_EV_elect && insn->event <= IR_EV_mma_sync) ||
              insn->event == IR_EV_nanosleep || insn->event == IR_EV_extern_call ||
-             insn->event == IR_EV_other || insn->event >= IR_EV_host_launch;
+             insn->event == IR_EV_other || insn->event >= IR_EV_host_device;
   if (own) return core_warp_op(machine, strand, insn);
   MachineStep step = protocol_event(machine, strand, insn);
   if (core_run(machine)->dump && step == MACHINE_NEXT) dump_event(machine, strand, insn);

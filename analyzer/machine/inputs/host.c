@@ -210,9 +210,24 @@ static void tensor_map_event(Machine *machine, Strand *strand, const IrInsn *ins
   KC_PUSH(machine->session->arena, run->maps, map);
 }
 
+enum { ATTRIBUTE_MAJOR = 75, ATTRIBUTE_MINOR = 76 }; /* cudaDevAttrComputeCapability* */
+
+/* Writes the attribute if the run is of a device; false: it stays unknown. */
+static bool device_event(Machine *machine, Strand *strand, const IrInsn *insn) {
+  const HostRun *run = core_run(machine)->host;
+  int64_t id = role_number(machine, strand, insn, IR_ROLE_id);
+  if (!run->capability || (id != ATTRIBUTE_MAJOR && id != ATTRIBUTE_MINOR)) return false;
+  uint64_t value = (uint64_t)(id == ATTRIBUTE_MAJOR ? run->capability / 10 : run->capability % 10);
+  machine_write(machine, strand, ir_arg(insn, IR_ROLE_dst), value_known(value), strand->active);
+  return true;
+}
+
 MachineStep core_host_event(Machine *machine, Strand *strand, const IrInsn *insn) {
   if (!core_run(machine)->host) return MACHINE_NEXT;
   switch (insn->event) {
+  case IR_EV_host_device:
+    if (device_event(machine, strand, insn)) return MACHINE_NEXT;
+    break;
   case IR_EV_host_launch: launch_event(machine, strand, insn); break;
   case IR_EV_host_launch_ex: launch_ex_event(machine, strand, insn); break;
   case IR_EV_host_func_attr: attribute_event(machine, strand, insn); break;
@@ -263,8 +278,12 @@ static MachineSample *host_sample(MachineSession *session, int64_t ints) {
   return sample;
 }
 
-static HostRun *run_host(MachineSession *session, int64_t ints) {
+/* Two sizes that share only large powers of two: what both give is not the sample's doing. */
+static const int64_t sizes[2] = {17 * 256, 19 * 256};
+
+static HostRun *run_host(MachineSession *session, int64_t ints, int capability) {
   HostRun *run = KC_NEW(session->arena, HostRun);
+  run->capability = capability;
   Machine *machine =
       core_machine_new(session, host_sample(session, ints), MACHINE_EAGER, HOST_STEPS);
   core_run(machine)->host = run;
@@ -278,10 +297,12 @@ static HostRun *run_host(MachineSession *session, int64_t ints) {
   return run;
 }
 
+HostRun *host_run_on(MachineSession *session, int capability) {
+  return run_host(session, sizes[0], capability);
+}
+
 MachineHostFacts *machine_run_hosts(const IrProgram *program, const MachineOptions *options,
                                     IrViolations *violations) {
-  /* Two sizes that share only large powers of two: what both give is not the sample's doing. */
-  static const int64_t sizes[2] = {17 * 256, 19 * 256};
   MachineHostFacts *facts = KC_NEW(program->arena, MachineHostFacts);
   assume_check_names(program, options, violations);
   for (int i = 0; i < program->hosts.count; i++) {
@@ -292,8 +313,9 @@ MachineHostFacts *machine_run_hosts(const IrProgram *program, const MachineOptio
     session->shared_bytes = CORE_SHARED_RESERVED;
     HostRun *runs[2];
     for (int j = 0; j < 2; j++)
-      runs[j] = run_host(session, sizes[j]);
+      runs[j] = run_host(session, sizes[j], 0);
     host_merge(program, kernel, runs[0], runs[1], facts, violations);
+    host_check_devices(session, program, options->build, violations);
     core_session_free(session);
   }
   for (int i = 0; i < program->hosts.count; i++)

@@ -2,7 +2,7 @@
 #ifndef KC_MACHINE_HOST_H
 #define KC_MACHINE_HOST_H
 
-#include "machine/machine.h"
+#include "machine/internal.h"
 
 #define HOST_UNKNOWN INT64_MIN
 #define HOST_ARGS 64
@@ -41,7 +41,18 @@ typedef struct HostRun {
   KC_VEC(HostLaunch *) launches;
   KC_VEC(HostAttr) attrs;
   KC_VEC(HostMap *) maps;
+  int capability; /* of the device, major * 10 + minor; 0: unknown */
 } HostRun;
+
+/* One run of the session's host program on a device of compute capability `capability`
+ * (major * 10 + minor); 0: the program can't tell. */
+HostRun *host_run_on(MachineSession *session, int capability);
+
+/* Launches that a program makes depend on the device, and that devices reach for which `build`
+ * (NULL-terminated targets of the build; NULL: not known) has no code. Only for builds that all
+ * have a suffix. Source: PTX ISA 11 (.target), CUDA programming guide on compute capabilities. */
+void host_check_devices(MachineSession *session, const IrProgram *program, const Arch *const *build,
+                        IrViolations *violations);
 
 /* Adds what two runs of the same host program agree on to the facts, and what is wrong with its
  * tensor maps to the violations. */
