@@ -126,12 +126,15 @@ void core_add_inputs(Machine *machine, IrViolation *v) {
     ir_violation_input(machine->violations, v, "threads", "%d", machine->threads);
 }
 
+static const char by_cluster[] = "the size of the cluster";
+static const char by_decision[] = "which way conditions on data go";
+
 /* What decides about who runs or which way, and was made up for this run; NULL: nothing. */
 static const char *made_up(const Machine *machine) {
   if (machine->sample->block_guessed) return "the number of threads of the block";
-  if (machine->sample->cluster_guessed) return "the size of the cluster";
+  if (machine->sample->cluster_guessed) return by_cluster;
   /* each side is possible, but perhaps not with what the rest of the run assumes of the data */
-  if (core_session(machine)->decisions.count > 0) return "which way conditions on data go";
+  if (core_session(machine)->decisions.count > 0) return by_decision;
   return core_run(machine)->pattern_read ? "the elements of integer arrays" : NULL;
 }
 
@@ -308,8 +311,10 @@ void core_publish(MachineSession *session, IrViolations *violations) {
     if (is_convention(session, f)) f->violation->confidence = IR_FALLBACK;
     IrConfidence seen = f->forced ? IR_PROVED_FORCED : IR_PROVED_CHOSEN;
     if (f->violation->confidence < seen) f->violation->confidence = seen;
-    if (!f->firm && f->violation->confidence < IR_INFERRED) {
-      f->violation->confidence = IR_INFERRED;
+    IrConfidence most =
+        f->assumed == by_decision || f->assumed == by_cluster ? IR_FALLBACK : IR_INFERRED;
+    if (!f->firm && f->violation->confidence < most) {
+      f->violation->confidence = most;
       f->violation->assumed = f->assumed;
     }
     if (!repeats(violations, before, f->violation))
