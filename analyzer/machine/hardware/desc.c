@@ -190,3 +190,22 @@ void desc_read(Machine *machine, Strand *strand, const DescRead *read, const Des
   race_touch(protocol_of(machine)->races, strand, access, -1, read->rank, desc->start, extent);
   timeline_operand(machine, strand, access, read->rank, desc->start);
 }
+
+/* ---- K steps ---- */
+
+static bool is_step(uint64_t from, uint64_t to) {
+  enum { ROW = 128 >> 4 };
+  int64_t away = (int64_t)(to & 0x3fff) - (int64_t)(from & 0x3fff);
+  return from >> 14 == to >> 14 && away != 0 && away > -ROW && away < ROW;
+}
+
+char desc_that_stays(uint64_t last_a, uint64_t last_b, uint64_t a, uint64_t b) {
+  if (last_a == a && last_b == b) return '*';
+  if (last_a == a && is_step(last_b, b)) return 'A';
+  if (last_b == b && is_step(last_a, a)) return 'B';
+  return 0;
+}
+
+const char *desc_operands(char stays) {
+  return stays == '*' ? "A and B" : stays == 'A' ? "A" : "B";
+}

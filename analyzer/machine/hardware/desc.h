@@ -44,6 +44,12 @@ void desc_read(Machine *machine, Strand *strand, const DescRead *read, const Des
 /* Bits of one element of an IrData in shared memory. */
 int desc_bits(uint8_t data);
 
+/* Which descriptor a K step leaves as it was: '*' both, 'A' or 'B' while the other one advances
+ * within a row of 128 bytes (further, it is another tile: parts of a split operand may share the
+ * other one); 0: none. */
+char desc_that_stays(uint64_t last_a, uint64_t last_b, uint64_t a, uint64_t b);
+const char *desc_operands(char stays);
+
 /* Adds to a finding about a descriptor where the code puts it together. `operand`: 'A' or 'B'. */
 void desc_say_composed(Machine *machine, IrViolation *v, const IrInsn *insn, char operand);
 

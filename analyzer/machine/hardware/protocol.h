@@ -201,6 +201,7 @@ typedef struct TmemAlloc {
   int cta_group, warp;  /* warp: index in the cluster */
   uint32_t lanes, time; /* of the alloc, in the warp's own time */
   bool freed;
+  const IrInsn *freed_by;
 } TmemAlloc;
 
 typedef struct CtaState {

@@ -209,6 +209,7 @@ static void touch_accumulator(Machine *machine, Strand *strand, const IrInsn *in
   uint32_t column = address & 0xffff, count = accumulator_columns(insn, d);
   int rank = strand->warp->cta->rank;
   tmem_check_allocated(machine, strand, insn, rank, address, count, "tcgen05.mma");
+  tmem_check_freed(machine, strand, insn, rank, column, count);
   int64_t enable;
   bool enable_known =
       protocol_operand(machine, strand, insn, IR_ROLE_enable, strand->active, &enable);
@@ -222,9 +223,10 @@ static void touch_accumulator(Machine *machine, Strand *strand, const IrInsn *in
   access->base = column;
   access->accumulates = ir_arg(insn, IR_ROLE_enable) && !(enable_known && enable == 0);
   tmem_touch(machine, strand, access, rank, column, count, quadrants_of(insn, d));
-  if (paired(insn) && peer_of(machine, rank) >= 0)
-    tmem_touch(machine, strand, access, peer_of(machine, rank), column, count,
-               quadrants_of(insn, d));
+  int peer = paired(insn) ? peer_of(machine, rank) : -1;
+  if (peer < 0) return;
+  tmem_check_freed(machine, strand, insn, peer, column, count);
+  tmem_touch(machine, strand, access, peer, column, count, quadrants_of(insn, d));
 }
 
 /* A's fragment and scales come from a tcgen05.cp, .st or MMA; what nothing wrote is left over. */
@@ -262,13 +264,15 @@ static void check_advance(Machine *machine, Strand *strand, const IrInsn *insn, 
   WarpState *ws = warp_state(strand->warp);
   int lane = first_lane(strand->active);
   TcLastMma *last = &ws->last_mma;
-  if (last->insn && last->a == a && last->b == b && last->d == d &&
-      last->queue == ws->tcgen05_queue[lane]) {
+  bool chained = last->insn && last->d == d && last->queue == ws->tcgen05_queue[lane];
+  char stays = chained ? desc_that_stays(last->a, last->b, a, b) : 0;
+  if (stays) {
     IrViolation *v = machine_violation(
         machine, MACHINE_CHECK_ALWAYS, insn, "tcgen05-descriptor-not-advanced",
-        "two tcgen05.mma in a row read the same A and B (shared 0x%x and 0x%x): the K step does "
-        "not advance the descriptors",
-        (unsigned)(a & 0x3fff) << 4, (unsigned)(b & 0x3fff) << 4);
+        "two tcgen05.mma in a row read the same %s (shared 0x%x and 0x%x): the K step does "
+        "not advance %s",
+        desc_operands(stays), (unsigned)(a & 0x3fff) << 4, (unsigned)(b & 0x3fff) << 4,
+        stays == '*' ? "the descriptors" : "that descriptor");
     if (v && last->insn != insn)
       ir_violation_related(machine->violations, v, last->insn->where, "the MMA before");
   }

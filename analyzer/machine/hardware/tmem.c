@@ -156,6 +156,26 @@ static void unordered(Machine *machine, const IrInsn *insn, const char *what, in
   if (v) ir_violation_related(machine->violations, v, alloc->insn->where, "allocated here");
 }
 
+void tmem_check_freed(Machine *machine, const Strand *strand, const IrInsn *insn, int rank,
+                      uint32_t column, uint32_t count) {
+  const CtaState *cta = cta_state(&machine->ctas[rank]);
+  const TmemAlloc *freed = NULL;
+  for (int i = 0; i < cta->allocs.count; i++) {
+    const TmemAlloc *a = &cta->allocs.items[i];
+    if (live(a, column, count)) return;
+    if (a->freed_by && column >= a->base && column < a->base + a->columns) freed = a;
+  }
+  if (!freed) return;
+  bool peer = rank != strand->warp->cta->rank;
+  IrViolation *v =
+      machine_violation(machine, MACHINE_CHECK_RACE, freed->freed_by,
+                        peer ? "tcgen05-dealloc-before-peer" : "tcgen05-dealloc-in-use",
+                        "tcgen05.dealloc%s frees column %u before the %s at %s, which writes it",
+                        peer ? " of the peer" : "", column, ir_event_mnemonic((IrEvent)insn->event),
+                        machine_line(machine, insn));
+  if (v) ir_violation_related(machine->violations, v, insn->where, "used here");
+}
+
 /* The column is not allocated at that moment: later perhaps (check_use). */
 static void remember_use(Machine *machine, const Strand *strand, const IrInsn *insn, int rank,
                          uint32_t column, uint32_t count, const char *what) {
@@ -446,6 +466,7 @@ MachineStep event_tcgen05_dealloc(Machine *machine, Strand *strand, const IrInsn
     check_in_use(machine, strand, insn, a);
     if (a->cta_group == 2) check_peer_alloc(machine, strand, insn);
     a->freed = true;
+    a->freed_by = insn;
     return MACHINE_NEXT;
   }
   bool slot = false;

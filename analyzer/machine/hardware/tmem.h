@@ -14,6 +14,9 @@ bool tmem_written(const Machine *machine, int rank, uint32_t column, uint32_t co
 /* Reports columns that no allocation covers; `what` names the instruction. */
 void tmem_check_allocated(Machine *machine, const Strand *strand, const IrInsn *insn, int rank,
                           uint32_t address, uint32_t count, const char *what);
+/* Reports columns that the CTA `rank` has freed already. */
+void tmem_check_freed(Machine *machine, const Strand *strand, const IrInsn *insn, int rank,
+                      uint32_t column, uint32_t count);
 /* An address that is not known, in a kernel whose CTA never executed an alloc. */
 void tmem_check_any_alloc(Machine *machine, const Strand *strand, const IrInsn *insn,
                           const char *what);

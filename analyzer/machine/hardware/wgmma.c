@@ -191,13 +191,16 @@ static bool descriptor(Machine *machine, Strand *strand, const IrInsn *insn, IrR
 static void check_advance(Machine *machine, Strand *strand, const IrInsn *insn, WgmmaState *state,
                           bool has_a, uint64_t a, bool has_b, uint64_t b, int32_t acc) {
   uint32_t group = warp_state(strand->warp)->wgmma_open;
-  if (has_a && has_b && state->last && state->last_a == a && state->last_b == b &&
-      state->last_group == group && state->last_acc == acc) {
+  bool chained =
+      has_a && has_b && state->last && state->last_group == group && state->last_acc == acc;
+  char stays = chained ? desc_that_stays(state->last_a, state->last_b, a, b) : 0;
+  if (stays) {
     IrViolation *v = machine_violation(
         machine, MACHINE_CHECK_ALWAYS, insn, "wgmma-descriptor-not-advanced",
-        "two wgmma in a row read the same A and B (shared 0x%x and 0x%x): the K step does not "
-        "advance the descriptors",
-        (unsigned)(a & 0x3fff) << 4, (unsigned)(b & 0x3fff) << 4);
+        "two wgmma in a row read the same %s (shared 0x%x and 0x%x): the K step does not "
+        "advance %s",
+        desc_operands(stays), (unsigned)(a & 0x3fff) << 4, (unsigned)(b & 0x3fff) << 4,
+        stays == '*' ? "the descriptors" : "that descriptor");
     if (v && state->last != insn)
       ir_violation_related(machine->violations, v, state->last->where, "the wgmma before");
   }
