@@ -8,15 +8,16 @@ static void relate(Machine *machine, IrViolation *v, const Access *access, const
   if (v) ir_violation_related(machine->violations, v, access->insn->where, "%s", text);
 }
 
-/* The barrier that should tell that the product is done is arrived on by its thread itself, and by
- * no commit. */
-static bool released_by_hand(const Access *mma, const Mbar *bar) {
-  bool plain = false;
+/* The arrive of the product's warp on the barrier that should tell that it is done, where no commit
+ * arrives on that; else NULL. */
+static const IrInsn *released_by_hand(const Access *mma, const Mbar *bar) {
+  const IrInsn *plain = NULL;
   for (int i = 0; bar && i < bar->arrivers.count; i++) {
     const MbarArrival *a = &bar->arrivers.items[i];
-    if (a->insn->event == IR_EV_tcgen05_commit) return false;
-    plain = plain || (a->warp == mma->warp && a->insn->event == IR_EV_mbarrier_arrive &&
-                      !(a->insn->flags & IR_FLAG(expect_tx)));
+    if (a->insn->event == IR_EV_tcgen05_commit) return NULL;
+    if (a->warp == mma->warp && a->insn->event == IR_EV_mbarrier_arrive &&
+        !(a->insn->flags & IR_FLAG(expect_tx)))
+      plain = a->insn;
   }
   return plain;
 }
@@ -26,9 +27,19 @@ bool cause_commit_missing(Machine *machine, const Access *mma, const Symptom *s)
   const WarpState *ws = warp_state(machine->warps[mma->warp]);
   int lane = first_lane(mma->lanes);
   /* A commit that tracks it, and that the other side waits for. */
-  if (mma->time < ws->tcgen05_queue[lane] &&
-      !(s->uncommitted && released_by_hand(mma, s->issuer.bar)))
-    return false;
+  const IrInsn *by_hand = released_by_hand(mma, s->issuer.bar);
+  if (mma->time < ws->tcgen05_queue[lane] && !by_hand) return false;
+  if (by_hand) {
+    IrViolation *v = blame(
+        machine, BLAME("tcgen05-commit-missing", MACHINE_CHECK_RACE, by_hand, s->issuer.bar, -1, 0),
+        "this arrive tells that the %s at %s is done, but it does not wait for it: what it uses is "
+        "%s, and no tcgen05.commit arrives on the barrier",
+        witness_actor(mma), machine_line(machine, mma->insn),
+        s->now->write ? "overwritten" : "read");
+    relate(machine, v, mma, witness_access(machine, mma));
+    relate(machine, v, s->now, witness_access(machine, s->now));
+    return v != NULL;
+  }
   IrViolation *v = blame(
       machine, BLAME("tcgen05-commit-missing", MACHINE_CHECK_RACE, mma->insn, s->issuer.bar, -1, 0),
       "no tcgen05.commit of the issuing thread tracks this %s, and what it "

@@ -274,6 +274,7 @@ void finish_run(Machine *machine) {
   if (machine->stopped) return;
   wgmma_finish(machine);
   tmem_finish(machine);
+  tcgen05_finish(machine);
   pdl_finish(machine);
   setmaxnreg_finish(machine);
   if (machine->stuck) return;

@@ -272,6 +272,9 @@ typedef struct WarpState {
   KC_VEC(Access *) tcgen05_ld; /* not waited for */
   KC_VEC(Access *) tcgen05_st;
   uint32_t tcgen05_waited;         /* the time at the last tcgen05.wait; 0: none */
+  uint32_t tcgen05_issuers;        /* lanes that have issued an mma or cp */
+  uint32_t tcgen05_vain;           /* ... that have committed before they issued anything */
+  const IrInsn *tcgen05_vain_insn; /* the last such commit */
   const IrInsn *tcgen05_issue[32]; /* last mma or cp of each lane that was not committed */
   TcLastMma last_mma;
   /* cluster barrier */

@@ -352,6 +352,7 @@ MachineStep event_tcgen05_mma(Machine *machine, Strand *strand, const IrInsn *in
                !origin_made_up(machine, insn, IR_ROLE_b_desc);
   if (has_a && has_b && has_d && facts) check_advance(machine, strand, insn, a, b, tmem);
   ws->tcgen05_issue[first_lane(strand->active)] = insn;
+  ws->tcgen05_issuers |= strand->active;
   timeline_mma(machine, strand, insn);
   return MACHINE_NEXT;
 }
@@ -378,6 +379,7 @@ MachineStep event_tcgen05_cp(Machine *machine, Strand *strand, const IrInsn *ins
     cta_state(strand->warp->cta)->tmem_unknown = true;
   }
   ws->tcgen05_issue[first_lane(strand->active)] = insn;
+  ws->tcgen05_issuers |= strand->active;
   return MACHINE_NEXT;
 }
 
@@ -424,6 +426,21 @@ static void check_commit_thread(Machine *machine, Strand *strand, const IrInsn *
   }
 }
 
+/* At the end: a lane that has only committed, in a warp of which another one issues. It need not
+ * have come later than that one. */
+void tcgen05_finish(Machine *machine) {
+  for (int w = 0; w < machine->nwarps; w++) {
+    const WarpState *ws = warp_state(machine->warps[w]);
+    uint32_t vain = ws->tcgen05_vain & ~ws->tcgen05_issuers;
+    if (!vain || !ws->tcgen05_issuers) continue;
+    machine_violation(
+        machine, MACHINE_CHECK_PHASE, ws->tcgen05_vain_insn, "tcgen05-commit-wrong-thread",
+        "tcgen05.commit by lane %d of warp %d tracks nothing: the MMAs of the warp are "
+        "issued by lane %d",
+        first_lane(vain), machine->warps[w]->id, first_lane(ws->tcgen05_issuers));
+  }
+}
+
 static void commit_to(Machine *machine, Strand *strand, const IrInsn *insn,
                       const SharedPlace *place) {
   Protocol *p = protocol_of(machine);
@@ -460,6 +477,10 @@ MachineStep event_tcgen05_commit(Machine *machine, Strand *strand, const IrInsn 
       there.rank = rank;
       commit_to(machine, strand, insn, &there);
     }
+  }
+  if (strand->active & ~ws->tcgen05_issuers) {
+    ws->tcgen05_vain |= strand->active & ~ws->tcgen05_issuers;
+    ws->tcgen05_vain_insn = insn;
   }
   FOR_LANES(lane, strand->active) {
     ws->tcgen05_queue[lane]++;

@@ -34,6 +34,8 @@ static inline void tmem_say_consumed(IrViolation *v, const Access *load, uint32_
   v->confidence = IR_FALLBACK;
   v->assumed = "that the compiler may move the use of the loaded registers behind the hand-over";
 }
+/* tcgen05.c: at the end of a run, commits by lanes that issue nothing. */
+void tcgen05_finish(Machine *machine);
 /* At the end of a run: columns that were not freed, permits that were not given up. */
 void tmem_finish(Machine *machine);
 
