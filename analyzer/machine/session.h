@@ -52,6 +52,7 @@ typedef struct ProtocolSession {
   KC_VEC(InferredCopy) copies;
   KC_VEC(BarrierContract) contracts;
   KC_VEC(ContractTarget) targets;
+  KC_VEC(const char *) arrays; /* names of arrays of elements that have parts, each once */
   KC_VEC(MachineInterval) intervals;
   bool intervals_degenerate; /* they are of a run with degenerate inputs */
   int tmem_columns, registers;

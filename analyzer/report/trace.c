@@ -17,19 +17,11 @@ static const char definitions[] =
 /* ---- words ---- */
 
 static char *sentence_of(const TraceInput *input) {
-  GString *out = g_string_new(NULL);
-  if (input->fault) {
-    const Finding *f = input->finding;
-    g_autofree char *base = g_path_get_basename(f->path);
-    g_string_append_printf(out, "%s:%d: %s: %s [%s]", base, f->line, severity_name(f->severity),
-                           f->message, f->rule);
-  } else if (input->finding) {
-    g_string_append_printf(out, "the run shows no fault; %s at line %d is not seen by running",
-                           input->finding->rule, input->finding->line);
-  } else {
-    g_string_append(out, "no fault: one run as it should be");
-  }
-  return g_string_free(out, FALSE);
+  const Finding *f = input->finding;
+  if (!f) return g_strdup("no fault: one run as it should be");
+  g_autofree char *base = g_path_get_basename(f->path);
+  return g_strdup_printf("%s:%d: %s: %s [%s]", base, f->line, severity_name(f->severity),
+                         f->message, f->rule);
 }
 
 /* "with K = 4, cluster = 2; STAGES = 2 (4 in the source)", or NULL. */
@@ -71,7 +63,7 @@ static int append_head(const TraceInput *input, const char *note, int room, GStr
   g_string_append(out, "<text class=\"head\" x=\"8\" y=\"20\">");
   trace_append_escaped(out, input->kernel->instantiation);
   g_string_append(out, "</text>");
-  int y = append_wrapped(out, input->fault ? "why" : "group", sentence, room, SENTENCE, 40);
+  int y = append_wrapped(out, input->finding ? "why" : "group", sentence, room, SENTENCE, 40);
   if (inputs) y = append_wrapped(out, "", inputs, room, LINE, y);
   for (int i = 0; input->fault && i < input->fault->witness.count && i < MOST_TOLD; i++)
     y = append_wrapped(out, "", input->fault->witness.items[i], room, LINE, y);
@@ -86,6 +78,9 @@ static void append_style(GString *out, const char *path) {
 
 static char *left_out(const TracePicture *p) {
   const char *note = p->slice->note;
+  bool points = p->slice->here >= 0 || p->slice->first >= 0;
+  if (p->input->finding && !points)
+    return g_strdup("no event of this run stands for it: one run of the kernel is drawn");
   if (!p->layout->left_out) return g_strdup(note);
   return g_strdup_printf("%s%s%d more rows are not drawn", note ? note : "", note ? "; " : "",
                          p->layout->left_out);
@@ -142,7 +137,7 @@ static void append_page_head(const TraceInput *input, const char *note, GString 
   g_string_append(out, " <small>");
   trace_append_escaped(out, base);
   g_string_append_printf(out, ", %s</small></h1>\n", input->program->arch);
-  append_element(out, "p", input->fault ? "fault" : "note", sentence);
+  append_element(out, "p", input->finding ? "fault" : "note", sentence);
   if (inputs) append_element(out, "p", "note", inputs);
   for (int i = 0; input->fault && i < input->fault->witness.count; i++)
     append_element(out, "div", "told", input->fault->witness.items[i]);

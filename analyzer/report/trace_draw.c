@@ -256,7 +256,7 @@ double trace_draw_legend(const TracePicture *p, int y, GString *out) {
     g_string_append_printf(out, "<text x=\"%.0f\" y=\"%d\">%s</text>", x + 16, y, kinds[kind].name);
     x += 32 + TRACE_CHARACTER * (double)strlen(kinds[kind].name);
   }
-  if (p->input->fault) {
+  if (p->slice->here >= 0 || p->slice->first >= 0) {
     g_string_append_printf(
         out,
         "<rect class=\"ring\" x=\"%.0f\" y=\"%d\" width=\"13\" height=\"11\" rx=\"4\"/>"

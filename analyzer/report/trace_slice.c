@@ -156,7 +156,7 @@ TraceSlice *trace_slice_new(const TraceInput *input) {
   for (int i = 0; i < count; i++)
     slice->shown[i] = true;
   slice->first = slice->second = slice->here = -1;
-  if (!input->fault) return slice;
+  if (!input->fault && !input->finding) return slice;
   point(input, slice);
   if (input->all || (slice->here < 0 && slice->first < 0)) return slice;
   g_autoptr(GString) note = g_string_new(NULL);

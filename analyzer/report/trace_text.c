@@ -61,12 +61,9 @@ static void append_letters(const TraceInput *input, const TraceLayout *layout, i
 }
 
 static void append_told(const TraceInput *input, GString *out) {
-  if (!input->fault) {
+  if (!input->finding) {
     g_string_append_printf(out, "%s: no fault, one run as it should be\n",
                            input->kernel->instantiation);
-    if (input->finding)
-      g_string_append_printf(out, "(%s at line %d is not seen by running)\n", input->finding->rule,
-                             input->finding->line);
     if (input->changed) g_string_append_printf(out, "with %s\n", input->changed);
     return;
   }
@@ -74,14 +71,14 @@ static void append_told(const TraceInput *input, GString *out) {
   g_string_append_printf(out, "%s:%d: %s: %s [%s]\nin %s", f->path, f->line,
                          severity_name(f->severity), f->message, f->rule,
                          input->kernel->instantiation);
-  for (int i = 0; i < input->fault->inputs.count; i++)
+  for (int i = 0; input->fault && i < input->fault->inputs.count; i++)
     g_string_append_printf(out, "%s%s = %s", i ? ", " : ", with ",
                            input->fault->inputs.items[i].name, input->fault->inputs.items[i].value);
   if (input->changed)
-    g_string_append_printf(out, "%s%s", input->fault->inputs.count ? "; " : ", with ",
-                           input->changed);
+    g_string_append_printf(
+        out, "%s%s", input->fault && input->fault->inputs.count ? "; " : ", with ", input->changed);
   g_string_append_c(out, '\n');
-  for (int i = 0; i < input->fault->witness.count; i++)
+  for (int i = 0; input->fault && i < input->fault->witness.count; i++)
     g_string_append_printf(out, "%s\n", input->fault->witness.items[i]);
 }
 

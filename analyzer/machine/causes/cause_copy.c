@@ -88,7 +88,12 @@ bool cause_cp_async_read(Machine *machine, const Symptom *s) {
   }
   cause_relate(machine, v, copy, witness_access(machine, copy));
   cause_relate(machine, v, s->now, witness_access(machine, s->now));
-  witness_race(machine, v, copy, s->now, "a wait for the copy, then a barrier for other readers");
+  bool own =
+      copy->warp == s->now->warp && copy->actor == ACTOR_CP_ASYNC && s->now->lanes == copy->lanes;
+  witness_race(machine, v, copy, s->now,
+               s->group_over ? "a barrier behind the copying thread's wait_group"
+               : own         ? "a cp.async.wait_group that covers the copy"
+                             : "a cp.async.wait_group that covers the copy, then a barrier");
   return v != NULL;
 }
 

@@ -9,6 +9,7 @@
 #include "machine/hardware/pdl.h"
 #include "machine/inputs/origin.h"
 #include "machine/witness/contract.h"
+#include "machine/witness/timeline.h"
 
 static void need_agent(Machine *machine, WarpState *ws) {
   if (!ws->cp_async.agent) ws->cp_async.agent = clocks_agents(&protocol_of(machine)->clocks, 1);
@@ -85,6 +86,7 @@ MachineStep event_cp_async(Machine *machine, Strand *strand, const IrInsn *insn)
       pdl_async_read(machine, strand, insn, pdl_buffer(from));
       fragment_copied(machine, insn, to.rank, to.offset, (uint32_t)size, known, from);
       race_touch(p->races, strand, access, (int)lane, to.rank, to.offset, (uint32_t)size);
+      timeline_copy(machine, strand, access, to.rank, to.offset);
       machine_shared_forget(machine, to.rank, to.offset, (uint64_t)size);
     }
   }

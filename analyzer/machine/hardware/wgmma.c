@@ -9,6 +9,7 @@
 #include "machine/hardware/tmem.h"
 #include "machine/inputs/origin.h"
 #include "machine/witness/timeline.h"
+#include "machine/witness/witness.h"
 
 #define FP8_ACCUMULATIONS 16 /* of K = 32: 512 products without promotion */
 
@@ -145,6 +146,16 @@ static void touch_register(Machine *machine, Strand *strand, const IrInsn *insn,
       uncommitted ? "it was not committed to a group" : "no wgmma.wait_group covers its group");
   if (v) {
     ir_violation_related(machine->violations, v, p->insn->where, "the wgmma in flight");
+    timeline_pair(machine, v, p->insn, insn);
+    witness_order(machine, v,
+                  kc_printf(machine->arena, "the wgmma at %s %s the register",
+                            machine_line(machine, p->insn),
+                            p->accumulator ? "accumulates into" : "reads"),
+                  kc_printf(machine->arena, "%s %s it at %s, step %llu",
+                            machine_who(machine, strand), write ? "writes" : "reads",
+                            machine_line(machine, insn), (unsigned long long)machine->step),
+                  uncommitted ? "wgmma.commit_group, then a wgmma.wait_group"
+                              : "a wgmma.wait_group that covers the group");
     const IrInsn *wait = warp_state(warp)->wgmma_wait;
     if (wait)
       ir_violation_related(machine->violations, v, wait->where,

@@ -79,7 +79,16 @@ void contract_site(Machine *machine, const Mbar *bar, ContractRole role, const I
 static const char *object_at(Machine *machine, uint32_t offset) {
   uint64_t start;
   const IrField *field = machine_shared_field(machine, offset, &start);
-  return field ? field->name : NULL;
+  const char *bracket = field && field->name ? strchr(field->name, '[') : NULL;
+  if (!bracket) return field ? field->name : NULL;
+  size_t length = (size_t)(bracket - field->name); /* a part of an element: "response[0].x" */
+  const ProtocolSession *s = session_protocol(machine->session);
+  for (int i = 0; i < s->arrays.count; i++)
+    if (strncmp(s->arrays.items[i], field->name, length) == 0 && !s->arrays.items[i][length])
+      return s->arrays.items[i];
+  const char *name = kc_strndup(machine->session->arena, field->name, length);
+  KC_PUSH(machine->session->arena, session_protocol(machine->session)->arrays, name);
+  return name;
 }
 
 static void add_touch(Machine *machine, const Mbar *bar, const char *object, const char *deed,

@@ -1,5 +1,6 @@
 #include "machine/witness/timeline.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "machine/inputs/sample.h"
@@ -125,17 +126,57 @@ static Mark *recent(Timeline *t, MachineIntervalKind kind, int warp, uint32_t fr
   return NULL;
 }
 
+/* What has no name inside an object is one place with all of it. */
+static void object_of(Machine *machine, uint32_t offset, uint32_t *from, uint32_t *end) {
+  uint64_t within = 0;
+  int id = machine_shared_object(machine, offset, &within);
+  const IrObject *object = id >= 0 ? &machine->kernel->objects.items[id] : NULL;
+  if (!object || object->dynamic) return;
+  *from = (uint32_t)(offset - within);
+  *end = *from + (uint32_t)object->bytes;
+}
+
+/* Lanes of one instruction that touch parts of elements: one mark. */
+static bool same_deed(Timeline *t, MachineIntervalKind kind, const Machine *machine,
+                      const Strand *strand, const IrInsn *insn, uint32_t from, uint32_t end) {
+  enum { PART = 16 };
+  const Mark *last = t->marks.count ? &t->marks.items[t->marks.count - 1] : NULL;
+  return last && end - from <= PART && last->kind == kind && last->insn == insn &&
+         last->warp == strand->warp->id && last->end == machine->step + 1;
+}
+
 /* The slot (element of the array) that holds an offset. */
 static void slot_of(Machine *machine, uint32_t offset, uint32_t *from, uint32_t *end) {
   uint64_t start;
   const IrField *field = machine_shared_field(machine, offset, &start);
   *from = offset;
   *end = offset + 1;
+  if (!field) object_of(machine, offset, from, end);
   if (!field || !field->elem_bytes) return;
   bool flat = field->elem_bytes == field->scalar.bytes;
   uint64_t bytes = flat ? field->elem_bytes * field->count : field->elem_bytes;
   *from = (uint32_t)(start + (offset - start) / bytes * bytes);
   *end = *from + (uint32_t)bytes;
+}
+
+void timeline_copy(Machine *machine, const Strand *strand, const Access *access, int rank,
+                   uint32_t offset) {
+  Timeline *t = timeline_of(machine);
+  contract_copy(machine, strand, access, NULL, offset);
+  if (!wanted(machine)) return;
+  uint32_t from, end;
+  slot_of(machine, offset, &from, &end);
+  if (same_deed(t, MACHINE_LOAD, machine, strand, access->insn, from, end)) return;
+  Mark *mark = recent(t, MACHINE_LOAD, strand->warp->id, from, end);
+  if (!mark || machine->step > mark->end + STREAK_GAP || mark->cta != rank) {
+    mark = add(machine, MACHINE_LOAD, strand, access->insn);
+    if (!mark) return;
+    mark->cta = (int16_t)rank;
+    mark->shared = true;
+    mark->offset = from;
+    mark->deed = witness_actor(access);
+  }
+  mark->end = machine->step + 1;
 }
 
 void timeline_operand(Machine *machine, const Strand *strand, const Access *access, int rank,
@@ -202,6 +243,7 @@ void timeline_access(Machine *machine, const Strand *strand, const Access *acces
   MachineIntervalKind kind = access->write ? MACHINE_THREAD_WRITE : MACHINE_THREAD_READ;
   if (t->marks.count > TIMELINE_MOST / 2) return; /* what follows is worth more */
   slot_of(machine, offset, &streak->from, &streak->end);
+  if (same_deed(t, kind, machine, strand, access->insn, streak->from, streak->end)) return;
   mark = recent(t, kind, strand->warp->id, streak->from, streak->end);
   if (!mark || machine->step > mark->end + STREAK_GAP || mark->cta != rank)
     mark = add(machine, kind, strand, access->insn);
@@ -248,6 +290,13 @@ void timeline_tmem(Machine *machine, const Strand *strand, const Access *access,
   mark->offset = kind == MACHINE_COMPUTE ? column : region_of(t, rank, column);
   mark->cta = (int16_t)rank;
   mark->deed = witness_actor(access);
+}
+
+void timeline_pair(Machine *machine, const IrViolation *v, const IrInsn *first,
+                   const IrInsn *second) {
+  if (!v || !wanted(machine)) return;
+  RaceShown race = {v, first, second, machine->step, machine->step};
+  KC_PUSH(machine->arena, timeline_of(machine)->races, race);
 }
 
 void timeline_race(Machine *machine, const IrViolation *v, const Access *before,
@@ -386,13 +435,28 @@ static int race_mark(const Timeline *t, const IrInsn *insn, uint64_t step, int o
   int same = -1, holds = -1;
   for (int i = 0; insn && i < t->marks.count; i++) {
     const Mark *m = &t->marks.items[i];
-    if (!moves_data(m) || m->begin > step) continue;
+    if ((!moves_data(m) && m->kind != MACHINE_OTHER) || m->begin > step) continue;
     if (other >= 0 && !same_place(m, &t->marks.items[other])) continue;
     if (m->insn == insn && (same < 0 || m->begin >= t->marks.items[same].begin)) same = i;
-    if (m->kind != MACHINE_LOAD && m->kind != MACHINE_STORE && step < m->end) holds = i;
+    bool stretch = moves_data(m) && m->kind != MACHINE_LOAD && m->kind != MACHINE_STORE;
+    if (stretch && step < m->end) holds = i;
   }
   bool exact = same >= 0 && t->marks.items[same].begin == step;
   return exact || holds < 0 ? same : holds;
+}
+
+/* The array element that a named part lies in: "tile[0][63].x" is tile[0], "response.x" response.
+ * *stage gets the index, or -1. NULL: the name is no part of anything. */
+static const char *element_of(KcArena *arena, const char *name, int *stage) {
+  size_t length = strlen(name);
+  bool component = length > 2 && name[length - 2] == '.' && strchr("xyzw", name[length - 1]);
+  const char *bracket = strchr(name, '['), *close = bracket ? strchr(bracket, ']') : NULL;
+  *stage = -1;
+  if (close && (component || close[1])) {
+    *stage = (int)strtol(bracket + 1, NULL, 10);
+    return kc_strndup(arena, name, (size_t)(close + 1 - name));
+  }
+  return component ? kc_strndup(arena, name, length - 2) : NULL;
 }
 
 /* "full[2]", stage 2; an array of plain numbers that is no ring is one place. */
@@ -402,7 +466,8 @@ static void name_place(Machine *machine, const Mark *m, MachineInterval *interva
   uint64_t start;
   const IrField *field = machine_shared_field(machine, m->offset, &start);
   if (field && field->elem_bytes && field->elem_bytes == field->scalar.bytes && !barrier) {
-    interval->object = field->name;
+    interval->object = element_of(machine->session->arena, field->name, &interval->stage);
+    if (!interval->object) interval->object = field->name;
     return;
   }
   uint32_t from = m->offset, end;

@@ -7,6 +7,9 @@
 void timeline_init(Machine *machine);
 void timeline_load(Machine *machine, const Strand *strand, const Access *access, int rank,
                    uint32_t offset, Mbar *bar);
+/* A cp.async of one lane. */
+void timeline_copy(Machine *machine, const Strand *strand, const Access *access, int rank,
+                   uint32_t offset);
 void timeline_landed(Machine *machine, const Access *access);
 void timeline_store(Machine *machine, const Strand *strand, const Access *access, int rank,
                     uint32_t offset);
@@ -24,6 +27,9 @@ void timeline_tmem(Machine *machine, const Strand *strand, const Access *access,
 void timeline_race(Machine *machine, const IrViolation *v, const Access *before, const Access *now);
 /* Lanes of the strand end. */
 void timeline_exit(Machine *machine, const Strand *strand);
+/* The same of two instructions, of which the second executes now. */
+void timeline_pair(Machine *machine, const IrViolation *v, const IrInsn *first,
+                   const IrInsn *second);
 /* A violation is reported while the strand that shows it executes `insn`. */
 void timeline_violation(Machine *machine, const IrInsn *insn);
 /* Synchronisation that no other function of these is called for. */
