@@ -97,7 +97,8 @@ def subjects(folder):
     except ImportError:
         return found, 'PyYAML is missing: the seeded faults are left out'
     faults.make(folder)
-    found += [(n[:-3], os.path.join(folder, n)) for n in faults.sources(folder)]
+    found += [(n[:-3], os.path.join(folder, n)) for n in faults.sources(folder)
+              if not n.endswith('.00.cu')]  # those without a fault
     return found, None
 
 
