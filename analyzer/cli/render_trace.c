@@ -222,6 +222,7 @@ bool render_trace(const Analysis *a, const Job *job, const JobTarget *target, La
             finding->rule);
     k = -1;
   }
+  if (finding && !shown_by_run(rules, finding)) finding = NULL;
   if (k >= 0) draw_finding(a, job, target, lazy, rules, k, finding, &extra, out);
   g_free(extra.form);
   return k >= 0;

@@ -18,7 +18,7 @@ static const char definitions[] =
 
 static char *sentence_of(const TraceInput *input) {
   const Finding *f = input->finding;
-  if (!f) return g_strdup("no fault: one run as it should be");
+  if (!f) return g_strdup("no fault that a run shows: one run as it should be");
   g_autofree char *base = g_path_get_basename(f->path);
   return g_strdup_printf("%s:%d: %s: %s [%s]", base, f->line, severity_name(f->severity),
                          f->message, f->rule);

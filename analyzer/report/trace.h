@@ -16,10 +16,9 @@ typedef struct TraceInput {
   const IrKernel *kernel;
   const MachineResult *result;
   const IrViolation *fault; /* ringed; its witness is told; NULL: a clean run */
-  const Finding
-      *finding;        /* that tells the fault; without one: a finding that no run shows, or NULL */
-  const char *changed; /* "STAGES = 2 (4 in the source)", or NULL: the source as it is */
-  bool all;            /* draw what has no part in the fault as well */
+  const Finding *finding;   /* of a run, told; without `fault`, the run only suffers from it */
+  const char *changed;      /* "STAGES = 2 (4 in the source)", or NULL: the source as it is */
+  bool all;                 /* draw what has no part in the fault as well */
 } TraceInput;
 
 /* Appends an <svg> element (XML, UTF-8) with the sentence, the witness and the legend in it. */

@@ -62,7 +62,7 @@ static void append_letters(const TraceInput *input, const TraceLayout *layout, i
 
 static void append_told(const TraceInput *input, GString *out) {
   if (!input->finding) {
-    g_string_append_printf(out, "%s: no fault, one run as it should be\n",
+    g_string_append_printf(out, "%s: no fault that a run shows, one run as it should be\n",
                            input->kernel->instantiation);
     if (input->changed) g_string_append_printf(out, "with %s\n", input->changed);
     return;
