@@ -126,16 +126,18 @@ void core_add_inputs(Machine *machine, IrViolation *v) {
     ir_violation_input(machine->violations, v, "threads", "%d", machine->threads);
 }
 
+static const char by_block[] = "the number of threads of the block";
 static const char by_cluster[] = "the size of the cluster";
+static const char by_pattern[] = "the elements of integer arrays";
 static const char by_decision[] = "which way conditions on data go";
 
 /* What decides about who runs or which way, and was made up for this run; NULL: nothing. */
 static const char *made_up(const Machine *machine) {
-  if (machine->sample->block_guessed) return "the number of threads of the block";
+  if (machine->sample->block_guessed) return by_block;
   if (machine->sample->cluster_guessed) return by_cluster;
   /* each side is possible, but perhaps not with what the rest of the run assumes of the data */
   if (core_session(machine)->decisions.count > 0) return by_decision;
-  return core_run(machine)->pattern_read ? "the elements of integer arrays" : NULL;
+  return core_run(machine)->pattern_read ? by_pattern : NULL;
 }
 
 /* An ordinary run that could not go on. Waits for registers are left to the budget engine. */
@@ -257,13 +259,13 @@ static bool depends_on_size(const char *kind) {
   return strcmp(kind, "smem-array-overrun") == 0 || strcmp(kind, "smem-swizzle-escapes-row") == 0;
 }
 
-static bool withheld(const CoreSession *core, const CoreFinding *f) {
+static bool withheld(const CoreFinding *f) {
   if (f->degenerate || (!f->small && depends_on_size(f->kind))) return true;
-  return core->divisible_ran && f->ragged && depends_on_divisibility(f->kind);
+  return f->ragged && depends_on_divisibility(f->kind);
 }
 
 bool core_stands(const MachineSession *session, const CoreFinding *f) {
-  return !withheld(session->core, f) && !protocol_withdrawn(session, f->violation);
+  return !withheld(f) && !protocol_withdrawn(session, f->violation);
 }
 
 bool core_is_published(const MachineSession *session, const CoreFinding *f) {
@@ -311,8 +313,7 @@ void core_publish(MachineSession *session, IrViolations *violations) {
     if (is_convention(session, f)) f->violation->confidence = IR_FALLBACK;
     IrConfidence seen = f->forced ? IR_PROVED_FORCED : IR_PROVED_CHOSEN;
     if (f->violation->confidence < seen) f->violation->confidence = seen;
-    IrConfidence most =
-        f->assumed == by_decision || f->assumed == by_cluster ? IR_FALLBACK : IR_INFERRED;
+    IrConfidence most = f->assumed && f->assumed != by_pattern ? IR_FALLBACK : IR_INFERRED;
     if (!f->firm && f->violation->confidence < most) {
       f->violation->confidence = most;
       f->violation->assumed = f->assumed;

@@ -425,7 +425,6 @@ static void run_samples(MachineSession *session, const MachineSamples *samples) 
     if (sample->use == SAMPLE_MORE_TILES && (out.trapped || out.cut))
       run_schedules(session, samples->list.items[0], 1, schedules, &budget);
     progress.trapped &= out.trapped;
-    if (sample->use == SAMPLE_DIVISIBLE && !out.trapped) core->divisible_ran = true;
     if (out.trapped || sample->degenerate) continue;
     progress.few &= !enough(&out);
     progress.idle &= out.barriers > 0 && out.phases == 0;

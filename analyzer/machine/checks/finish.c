@@ -124,7 +124,7 @@ void finish_cluster_short(Machine *machine, const Strand *strand, const IrInsn *
       machine, MACHINE_CHECK_PHASE, insn, "cluster-barrier-unpaired",
       "the cluster barrier completes only because %s exits without having reached it",
       machine_who(machine, strand));
-  if (v) v->confidence = IR_INFERRED; /* undefined by the ISA, but it completes on an H200 */
+  if (v) v->confidence = IR_FALLBACK; /* threads that have exited are not waited for */
 }
 
 /* ---- barriers ---- */

@@ -104,7 +104,6 @@ typedef struct CoreSession {
   int decisions_used;
   bool decisions_cut; /* a run asked for more than are kept */
   bool partial;       /* something that could not be lowered may hide an event */
-  bool divisible_ran; /* a sample with divisible integers ran */
   size_t peak_memory;
   bool lists_end;                /* the code asks for a negative element (granule.c) */
   int64_t *granules;             /* by leaf number: what an integer counts (granule.c) */

@@ -238,6 +238,7 @@ static bool local_read(Machine *machine, Strand *strand, int lane, uint64_t addr
   uint32_t have = 0;
   for (guint i = 0; i < cells->len; i++) {
     int32_t id = g_array_index(cells, int32_t, i);
+    if (regs[id].watched) tell_of_read(machine, strand, id);
     if (!(regs[id].known >> lane & 1)) continue;
     uint64_t value = regs[id].lanes ? regs[id].lanes[lane] : regs[id].scalar;
     for (int b = 0; b < core->reg_type[id].bytes && b < 8; b++) {

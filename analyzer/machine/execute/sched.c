@@ -243,13 +243,20 @@ static char *describe_polling(Machine *machine, const Strand *strand) {
                    machine_who(machine, strand));
 }
 
-/* Every strand that still runs only polls: that is a hang too. */
+/* Every strand that still runs only polls: that is a hang too, unless the word is one that other
+ * blocks, other grids or the host may change. */
 static void block_pollers(Machine *machine) {
   for (int i = 0; i < machine->nwarps; i++) {
     Warp *warp = machine->warps[i];
-    for (int j = 0; j < warp->nstrands; j++)
-      if (!warp->strands[j]->blocked)
-        machine_block(machine, warp->strands[j], "polling", never, describe_polling, NULL, 0);
+    for (int j = 0; j < warp->nstrands; j++) {
+      Strand *strand = warp->strands[j];
+      if (strand->blocked) continue;
+      if (strand->spin_address >= IR_POINTER_BASE && strand->spin_address < IR_GLOBAL_BASE)
+        machine_switch_off(machine, MACHINE_CHECK_DEADLOCK,
+                           &machine->kernel->insns.items[strand->spin_pc],
+                           "a loop polls global memory that nothing in this cluster changes");
+      machine_block(machine, strand, "polling", never, describe_polling, NULL, 0);
+    }
   }
 }
 

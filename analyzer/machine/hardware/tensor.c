@@ -189,8 +189,14 @@ static void check_announced(Machine *machine, Mbar *bar) {
   for (int i = 0; i < n; i++) {
     sizes[i] = read_bytes(machine, &bar->last_landed.items[i]);
     if (!sizes[i]) return;
-    sum += sizes[i];
   }
+  /* One instruction brings boxes of one size: what is read behind the last is not its own. */
+  const MbarCopy *copies = bar->last_landed.items;
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < n; j++)
+      if (copies[i].insn == copies[j].insn && sizes[j] < sizes[i]) sizes[i] = sizes[j];
+  for (int i = 0; i < n; i++)
+    sum += sizes[i];
   bool scaled =
       announced > sum && machine->cluster_size > 1 &&
       (announced == sum * machine->cluster_size || announced * 2 == sum * machine->cluster_size);

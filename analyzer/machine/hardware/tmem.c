@@ -81,7 +81,7 @@ static void check_overlap(Machine *machine, const TmemCell *cell, const Access *
       column, a->base, ir_event_mnemonic((IrEvent)a->insn->event), machine_line(machine, a->insn),
       now->base);
   if (!v) return;
-  v->confidence = IR_INFERRED;
+  v->confidence = IR_FALLBACK; /* many a product is wider than what anybody reads of it */
   v->assumed = "that somebody wants what the columns of the other region hold";
   ir_violation_related(machine->violations, v, a->insn->where, "the other region");
 }
