@@ -80,6 +80,8 @@ class Site:
         self.pages = [read_page(p) for p in sorted(glob.glob(os.path.join(ROOT, 'knowledge', 'pages', '*', '*.md')))]
         self.rules = [yaml.safe_load(open(p, encoding='utf-8'))
                       for p in sorted(glob.glob(os.path.join(ROOT, 'rules', '*', '*.yaml')))]
+        with open(os.path.join(ROOT, 'fixtures', 'reference', 'runs.yaml'), encoding='utf-8') as f:
+            self.runs = {r['file']: r for r in yaml.safe_load(f)['kernels']}
         self.page_ids = {p['id'] for p in self.pages}
         self.rule_ids = {r['id'] for r in self.rules}
 
@@ -146,11 +148,18 @@ class Site:
             if page.get(key):
                 parts += ['**%s:** %s' % (title, ', '.join(self.link(n) for n in page[key]))]
         if page.get('code'):
-            parts += ['**Kernels that show it:** %s' % ', '.join('`fixtures/reference/%s`' % c for c in page['code'])]
+            parts += ['**Kernels that show it:**', '\n'.join('* `fixtures/reference/%s`: %s' % (c, self.run_of(c)) for c in page['code'])]
         if page.get('sources'):
             parts += ['**Sources:** %s' % '; '.join(html.escape(str(s)) for s in page['sources'])]
         text = '\n\n'.join(parts)
         self.write('pages/%s.html' % page['id'], page['title'], to_html(self.named(text)), text)
+
+    def run_of(self, kernel):
+        """What became of a reference kernel."""
+        run = self.runs[kernel]
+        if run.get('ran'):
+            return '[run on %s](../docs/hardware.html#reference-kernels), largest error %s against %s' % (run['ran'], run['error'], run['against'])
+        return 'compiled for %s, not run: %s' % (run['target'], run['not_run'])
 
     def named(self, text):
         """Names of pages and rules in backquotes become links, outside code blocks."""
@@ -185,7 +194,9 @@ class Site:
                 g.write(f.read())
         readme = open(os.path.join(ROOT, 'README.md'), encoding='utf-8').read()
         text = re.sub(r'\]\(docs/([\w-]+)\.md(#[\w-]*)?\)', r'](docs/\1.html\2)', readme)
-        self.write('index.html', 'kcheck', re.sub(r'href="(?!http|#|docs/[\w-]+\.html)([^"]*)"', r'href="#"', to_html(text)), readme)
+        # What the site does not hold (a file of the source) is text, no link.
+        elsewhere = r'<a href="(?!https?:|#|docs/[\w-]+\.(?:html|svg))[^"]*">(.*?)</a>'
+        self.write('index.html', 'kcheck', re.sub(elsewhere, r'\1', to_html(text)), readme)
 
     def build(self):
         os.makedirs(self.out, exist_ok=True)

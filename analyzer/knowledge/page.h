@@ -32,9 +32,10 @@ typedef struct Page {
   const char *const *aliases;  /* other ids it is asked for by */
   const char *const *symptoms; /* what a person sees, for the search */
   const char *const *code;     /* files of fixtures/reference that show it */
-  const char *const *upstream; /* packages of fixtures/upstream.yaml that show it */
-  GPtrArray *sections;         /* PageSection*; the first is the page's own heading */
-  GPtrArray *caveats;          /* PageCaveat* */
+  const char *const
+      *upstream;       /* packages of fixtures/upstream.yaml that show it, or package:file */
+  GPtrArray *sections; /* PageSection*; the first is the page's own heading */
+  GPtrArray *caveats;  /* PageCaveat* */
 } Page;
 
 typedef struct Pages Pages;
@@ -69,8 +70,9 @@ const PageSection *page_section(const Page *page, const char *anchor, KcError *e
 /* The page for a terminal of 80 columns: paragraphs filled, tables and code as they stand, its
  * caveats and the rules that lead to it at the end. With `section` only that section. */
 void page_print(const Page *page, const PageSection *section, const Rules *rules, GString *out);
-/* Appends the files that `page->code` names, and package, version, path and SHA-256 of the kernels
- * that `page->upstream` names; fails when one is not there. */
+/* Appends the files that `page->code` names, each with what became of it (run on which card and
+ * compared with what, or only compiled), then their headers, and package, version, path and SHA-256
+ * of the kernels that `page->upstream` names; fails when one is not there. */
 bool page_print_code(const Page *page, GString *out, KcError *error);
 /* Appends the YAML that the page begins with, as it stands in its file. */
 void page_print_front_matter(const Page *page, GString *out);

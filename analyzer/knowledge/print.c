@@ -148,57 +148,6 @@ void page_print(const Page *page, const PageSection *section, const Rules *rules
   print_list(out, "related", page->related);
 }
 
-static void print_pin(const KcYaml *package, const KcYaml *kernel, GString *out) {
-  g_string_append_printf(out, "//   %s %s: %s\n//     sha256 %s\n//     checked for %s: %s\n",
-                         kc_yaml_text(package, "package", "?"),
-                         kc_yaml_text(package, "version", "?"), kc_yaml_text(kernel, "file", "?"),
-                         kc_yaml_text(kernel, "sha256", "?"), kc_yaml_text(kernel, "arch", "?"),
-                         kc_yaml_text(kernel, "status", "checked"));
-}
-
-/* The pins of one package; how many there were. */
-static int print_pins(const KcYaml *packages, const char *name, GString *out) {
-  int count = 0;
-  for (int i = 0; packages && i < packages->count; i++) {
-    const KcYaml *package = packages->items[i], *kernels = kc_yaml_get(package, "kernels");
-    if (g_strcmp0(kc_yaml_text(package, "package", NULL), name) != 0) continue;
-    for (int k = 0; kernels && k < kernels->count; k++, count++)
-      print_pin(package, kernels->items[k], out);
-  }
-  return count;
-}
-
-/* Upstream code is never copied: what is printed says where it is and how to know it is the same.
- */
-static bool print_upstream(const Page *page, GString *out, KcError *error) {
-  static const char path[] = "fixtures/upstream.yaml";
-  if (!*page->upstream) return true;
-  size_t length = 0;
-  const char *text = kc_data_get(path, &length);
-  if (!text) return kc_fail(error, path, 0, 0, "the list of pinned kernels is not there");
-  KcArena *arena = kc_arena_new();
-  const KcYaml *root = kc_yaml_parse(arena, path, text, length, error);
-  const KcYaml *packages = root ? kc_yaml_get(root, "packages") : NULL;
-  bool good = root != NULL;
-  g_string_append(out, "\n// ---- pinned upstream kernels ----\n");
-  for (const char *const *name = page->upstream; good && *name; name++)
-    if (print_pins(packages, *name, out) == 0)
-      good = kc_fail(error, page->path, 0, 0, "%s pins no kernel of '%s'", path, *name);
-  kc_arena_free(arena);
-  return good;
-}
-
-bool page_print_code(const Page *page, GString *out, KcError *error) {
-  for (const char *const *name = page->code; *name; name++) {
-    g_autofree char *path = g_strdup_printf("fixtures/reference/%s", *name);
-    const char *text = kc_data_get(path, NULL);
-    if (!text)
-      return kc_fail(error, page->path, 0, 0, "the page names %s, which is not there", path);
-    g_string_append_printf(out, "\n// ---- %s ----\n%s", path, text);
-  }
-  return print_upstream(page, out, error);
-}
-
 void pages_list_text(const Pages *pages, const Rules *rules, const PageFilter *filter,
                      GString *out) {
   const GPtrArray *all = pages_all(pages);

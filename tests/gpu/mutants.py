@@ -2,7 +2,7 @@
 """A sample of mutants of the reference kernels, in the source, for the card: which hang, corrupt or
 pass by luck, and what kcheck says of the same source.
 
-usage: mutants.py [--count N] [--make FOLDER --kcheck BINARY] [--build FOLDER] [--run FOLDER]
+usage: mutants.py [--count N] [--kernels A,B] [--make FOLDER --kcheck BINARY] [--build FOLDER] [--run FOLDER]
 --make writes the mutants and, with --kcheck, verdicts.tsv beside them (mutant, rules that report an
 error or a warning); --build needs nvcc, --run a card. Each run has a time limit. (The IR mutants of
 tests/mutation are more, but can't be run.)
@@ -53,11 +53,11 @@ def mutants_of(line):
             yield '%s: %s' % (name, what), '%s%s;%s' % (head, call.replace(args, last(args, change)), tail)
 
 
-def all_mutants():
-    """(kernel, line, what, text) over every kernel that the card can run."""
+def all_mutants(names):
+    """(kernel, line, what, text) over every kernel that the card can run, or those named."""
     found = []
     for kernel in sorted(os.listdir(REFERENCE)):
-        if not kernel.endswith('.cu') or kernel == 'pipeline_bodiless.cu':
+        if not kernel.endswith('.cu') or kernel == 'pipeline_bodiless.cu' or (names and kernel[:-3] not in names):
             continue
         with open(os.path.join(REFERENCE, kernel)) as f:
             text = f.read()
@@ -70,12 +70,12 @@ def all_mutants():
     return found
 
 
-def make(folder, count, kcheck):
+def make(folder, count, kcheck, names):
     os.makedirs(folder, exist_ok=True)
     for name in os.listdir(REFERENCE):
         if name.endswith('.h'):
             shutil.copy(os.path.join(REFERENCE, name), folder)
-    found = all_mutants()
+    found = all_mutants(names)
     chosen = [found[i * len(found) // count] for i in range(min(count, len(found)))]
     for i, (kernel, line, what, text) in enumerate(chosen):
         with open(os.path.join(folder, '%s.%02d.cu' % (kernel[:-3], i)), 'w') as f:
@@ -97,11 +97,13 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('--count', type=int, default=30)
     parser.add_argument('--kcheck')
+    parser.add_argument('--kernels', help='only of these, by commas')
     for step in ('make', 'build', 'run'):
         parser.add_argument('--' + step, metavar='FOLDER')
     options = parser.parse_args()
     if options.make:
-        make(options.make, options.count, options.kcheck and os.path.abspath(options.kcheck))
+        make(options.make, options.count, options.kcheck and os.path.abspath(options.kcheck),
+             options.kernels.split(',') if options.kernels else ())
     if options.build:
         faults.build(options.build)
     if options.run:

@@ -141,7 +141,51 @@ START_TEST(code_of_a_page_is_there) {
     ck_assert(!*page->code == (text->len == 0));
     with += *page->code != NULL;
   }
-  ck_assert_int_ge(with, 10);
+  ck_assert_int_ge(with, 55);
+}
+END_TEST
+
+/* What `kcheck page` prints of the code of a page. */
+static GString *code_of(const char *id) {
+  GString *text = g_string_new(NULL);
+  KcError error = {0};
+  const Page *page = pages_find(pages, id, NULL);
+  ck_assert_msg(page_print_code(page, text, &error), "%s: %s", error.path, error.message);
+  return text;
+}
+
+START_TEST(code_says_whether_it_ran) {
+  g_autoptr(GString) ran = code_of("kernel-grouped-gemm");
+  ck_assert_ptr_nonnull(strstr(ran->str, "// ---- fixtures/reference/gemm_grouped.cu ----\n"
+                                         "// run on NVIDIA H200, driver "));
+  ck_assert_ptr_nonnull(strstr(ran->str, "\n// largest error 0 (allowed 1e-3) against products in "
+                                         "float64 on the CPU\n// sha256 "));
+  g_autoptr(GString) built = code_of("kernel-nvfp4-gemm");
+  ck_assert_ptr_nonnull(strstr(built->str, "\n// compiled by nvcc 13.0.88 for sm_100a, not run: "));
+  ck_assert_ptr_null(strstr(built->str, "// run on"));
+  ck_assert_ptr_null(strstr(ran->str, "changed since"));
+}
+END_TEST
+
+START_TEST(code_comes_with_its_headers_once) {
+  g_autoptr(GString) text = code_of("kernel-flash-attention-4"); /* two kernels that share some */
+  static const char *const headers[] = {"attention.h", "ptx.h",        "reference.h", "ring.h",
+                                        "tcgen05.h",   "tensor_map.h", "wgmma.h"};
+  for (gsize i = 0; i < G_N_ELEMENTS(headers); i++) {
+    g_autofree char *head = g_strdup_printf("\n// ---- fixtures/reference/%s ----\n", headers[i]);
+    const char *first = strstr(text->str, head);
+    ck_assert_msg(first != NULL, "%s is not printed", headers[i]);
+    ck_assert_msg(!strstr(first + 1, head), "%s is printed twice", headers[i]);
+  }
+}
+END_TEST
+
+START_TEST(one_file_of_a_package_is_pinned) {
+  g_autoptr(GString) text = code_of("kernel-fp8-block-scale-gemm");
+  const char *pin = strstr(text->str, "//   sgl-deep-gemm ");
+  ck_assert_ptr_nonnull(pin);
+  ck_assert_ptr_nonnull(strstr(pin, "/sm90_fp8_gemm_1d2d.cuh\n//     sha256 "));
+  ck_assert_ptr_null(strstr(pin + 1, "//   sgl-deep-gemm "));
 }
 END_TEST
 
@@ -341,6 +385,9 @@ Suite *test_suite(void) {
   tcase_add_test(tests, pages_print_in_80_columns);
   tcase_add_test(tests, one_section_prints_alone);
   tcase_add_test(tests, code_of_a_page_is_there);
+  tcase_add_test(tests, code_says_whether_it_ran);
+  tcase_add_test(tests, code_comes_with_its_headers_once);
+  tcase_add_test(tests, one_file_of_a_package_is_pinned);
   tcase_add_test(tests, unknown_pages_get_a_suggestion);
   tcase_add_test(tests, lists_hold_every_page);
   tcase_add_test(tests, lists_are_filtered);
