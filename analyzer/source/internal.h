@@ -37,6 +37,8 @@ void source_check_kernel(SourceCheck *check, const IrKernel *kernel);
 void source_check_aliases(SourceCheck *check, const IrKernel *kernel);
 /* tail.c: elements behind the last whole vector. */
 void source_check_tails(SourceCheck *check, const IrKernel *kernel);
+/* numerics.c: a block scale that is rounded after it was used. */
+void source_check_numerics(SourceCheck *check, const IrKernel *kernel);
 /* window.c: values of the L2 access-policy window. */
 void source_check_windows(SourceCheck *check);
 /* empty.c: kernels that the guards leave empty; guards that admit targets without the feature. */

@@ -33,7 +33,8 @@ static const Row rows[] = {
     {"mbarrier-over-arrival", {"tcgen05-pair-double-issue", "tcgen05-issue-not-single-thread"}},
     {"pipeline-barrier-shared", {"tma-issued-by-many-threads"}},
     {"wgmma-slot-released-early",
-     {"mbarrier-phase-not-flipped", "pipeline-stage-phase-desync", "mbarrier-initial-parity"}},
+     {"mbarrier-phase-not-flipped", "pipeline-stage-phase-desync", "mbarrier-initial-parity",
+      "wgmma-group-protocol"}},
     {"mbarrier-initial-parity", {"pipeline-stage-phase-desync"}},
 };
 
