@@ -65,6 +65,7 @@ typedef struct ProtocolSession {
   uint8_t *linear;     /* fragment.c: by instruction */
   void *idle;          /* idle.c */
   void *tiles;         /* tiles.c */
+  uint8_t *holds;      /* desc.c: by register, what it has of a shared address */
   uint8_t *multiplied; /* accumulator.c: by instruction */
 } ProtocolSession;
 

@@ -2,6 +2,8 @@
 
 #include "machine/causes/symptom.h"
 #include "machine/checks/finish.h"
+#include "machine/inputs/slice.h"
+#include "machine/session.h"
 #include "machine/witness/timeline.h"
 
 static uint32_t field14(uint64_t raw, int at) {
@@ -162,6 +164,86 @@ static void check_atom(Machine *machine, const DescRead *read, const Descriptor 
   ir_violation_fact(machine->violations, v, "row", "%u", row);
 }
 
+/* ---- the start address by the code ---- */
+
+enum {
+  PLAIN = 1,
+  SHIFTED = 2
+}; /* a register holds a shared address as it is; moved to the right */
+
+static uint8_t held(const IrKernel *kernel, const uint8_t *holds, const IrOperand *operand) {
+  if (operand->kind == IR_OPD_REG) return holds[operand->id];
+  return operand->kind == IR_OPD_OBJECT &&
+                 kernel->objects.items[operand->id].space == IR_SPACE_SHARED
+             ? PLAIN
+             : 0;
+}
+
+/* What an instruction makes of a shared address; 0: something else. */
+static uint8_t hands_on(const IrKernel *kernel, const uint8_t *holds, const IrInsn *insn,
+                        int from) {
+  uint8_t first = from < insn->nargs ? held(kernel, holds, &insn->args[from]) : 0, all = first;
+  for (int i = from + 1; i < insn->nargs; i++)
+    all |= held(kernel, holds, &insn->args[i]);
+  switch (insn->op) {
+  case IR_shr:
+  case IR_div:
+  case IR_mulhi:
+  case IR_bfe:
+  case IR_prmt:
+  case IR_shf: return all ? SHIFTED : 0;
+  case IR_load:
+  case IR_store:
+  case IR_atom:
+  case IR_setp:
+  case IR_branch:
+  case IR_event:
+  case IR_havoc: return 0;
+  case IR_opaque: return all ? PLAIN | SHIFTED : 0;
+  default: return all;
+  }
+}
+
+static const uint8_t *holders(Machine *machine) {
+  ProtocolSession *session = session_protocol(machine->session);
+  const IrKernel *kernel = machine->kernel;
+  if (session->holds) return session->holds;
+  uint8_t *holds = kc_alloc(machine->session->arena, (size_t)machine->session->nregs + 1);
+  session->holds = holds;
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (int i = 0; i < kernel->insns.count; i++) {
+      const IrInsn *insn = &kernel->insns.items[i];
+      int dsts = slice_destinations(insn);
+      uint8_t bits = dsts ? hands_on(kernel, holds, insn, dsts) : 0;
+      for (int d = 0; d < dsts && bits; d++) {
+        if (insn->args[d].kind != IR_OPD_REG ||
+            (holds[insn->args[d].id] | bits) == holds[insn->args[d].id])
+          continue;
+        holds[insn->args[d].id] |= bits;
+        changed = true;
+      }
+    }
+  }
+  return holds;
+}
+
+/* A descriptor into which a shared address went as it is: its field counts 16-byte units. */
+static bool check_shifted(Machine *machine, const DescRead *read) {
+  const IrOperand *operand =
+      ir_arg(read->insn, read->operand == 'B' ? IR_ROLE_b_desc : IR_ROLE_a_desc);
+  if (!operand || operand->kind != IR_OPD_REG || operand->id >= machine->kernel->regs.count ||
+      holders(machine)[operand->id] != PLAIN)
+    return true;
+  IrViolation *v = machine_violation(
+      machine, MACHINE_CHECK_ALWAYS, read->insn,
+      kind_of(read, "wgmma-descriptor", "tcgen05-smem-descriptor"),
+      "the address of operand %c goes into its descriptor in bytes, not shifted right by 4",
+      read->operand);
+  desc_say_composed(machine, v, read->insn, read->operand);
+  return false;
+}
+
 static void remember(Machine *machine, int rank, uint32_t start, uint32_t end) {
   Protocol *p = protocol_of(machine);
   for (int i = 0; i < p->operands.count; i++) {
@@ -177,6 +259,7 @@ static void remember(Machine *machine, int rank, uint32_t start, uint32_t end) {
 void desc_read(Machine *machine, Strand *strand, const DescRead *read, const Descriptor *desc,
                const DescTile *tile, const Access *access) {
   uint32_t extent = desc_extent(desc, tile);
+  if (!read->made_up && !check_shifted(machine, read)) return;
   if (!read->made_up) {
     check_room(machine, strand, read, desc, tile, extent);
     check_atom(machine, read, desc, tile);
