@@ -42,8 +42,10 @@ void finish_remote(Machine *machine, Strand *strand, uint32_t lanes, int rank, c
   }
   /* The last use of each lane: lanes that have diverged keep their own times. */
   RemoteUse *mine = NULL;
-  for (int i = p->remotes.count - 1; i >= 0; i--) {
-    RemoteUse *r = &p->remotes.items[i];
+  uint32_t place = (uint32_t)(insn - machine->kernel->insns.items);
+  int *at = &p->remote_at[protocol_slot(place, (uint32_t)(strand->warp->index * 32 + rank))];
+  for (int i = *at; i > 0; i = p->remotes.items[i - 1].before) {
+    RemoteUse *r = &p->remotes.items[i - 1];
     if (r->insn != insn || r->warp != (uint32_t)strand->warp->index || r->rank != rank) continue;
     r->lanes &= ~lanes;
     if (r->time == ws->lanes.now || (!mine && !r->lanes)) mine = r;
@@ -55,7 +57,8 @@ void finish_remote(Machine *machine, Strand *strand, uint32_t lanes, int rank, c
   }
   KC_PUSH(machine->arena, p->remotes,
           ((RemoteUse){(uint32_t)strand->warp->index, lanes, ws->lanes.now, rank, insn, arrive,
-                       write}));
+                       write, *at}));
+  *at = p->remotes.count;
 }
 
 static void tell_exit(Machine *machine, const RemoteUse *r, IrViolation *v) {

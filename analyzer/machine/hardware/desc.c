@@ -246,11 +246,15 @@ static bool check_shifted(Machine *machine, const DescRead *read) {
 
 static void remember(Machine *machine, int rank, uint32_t start, uint32_t end) {
   Protocol *p = protocol_of(machine);
-  for (int i = 0; i < p->operands.count; i++) {
+  int *at = &p->operand_at[protocol_slot(start, (uint32_t)rank)];
+  for (int i = *at ? *at - 1 : 0, n = 0; n < p->operands.count; n++) {
     OperandRead *o = &p->operands.items[i];
-    if (o->rank != rank || o->start != start) continue;
-    if (end > o->end) o->end = end;
-    return;
+    if (o->rank == rank && o->start == start) {
+      if (end > o->end) o->end = end;
+      *at = i + 1;
+      return;
+    }
+    i = i + 1 < p->operands.count ? i + 1 : 0;
   }
   if (p->operands.count < 1024)
     KC_PUSH(machine->arena, p->operands, ((OperandRead){rank, start, end}));

@@ -406,7 +406,7 @@ static void arrive_at(Machine *machine, Strand *strand, const IrInsn *insn, cons
   contract_site(machine, bar, CONTRACT_ARRIVE, insn, count);
   timeline_arrive(machine, bar, strand, insn);
   Clock *known = clock_new(&p->clocks);
-  lanes_release(&p->clocks, &ws->lanes, at->lanes, known);
+  lanes_collect(&p->clocks, &ws->lanes, at->lanes, known);
   mbarrier_arrive(machine, bar, count, known, strand->warp->index, at->lanes, insn,
                   MBAR_LOG_ARRIVE);
   clock_free(&p->clocks, known);
@@ -431,6 +431,7 @@ MachineStep event_mbarrier_arrive(Machine *machine, Strand *strand, const IrInsn
   IrSpace space = (IrSpace)insn->space;
   while (protocol_next_place(machine, strand, &address, space, &left, &at))
     arrive_at(machine, strand, insn, &at, &form, amount, given, state);
+  warp_state(strand->warp)->lanes.now++; /* all lanes release at one time */
   const IrOperand *dst = ir_arg(insn, IR_ROLE_dst);
   if (!dst) dst = ir_arg(insn, IR_ROLE_state);
   if (dst)

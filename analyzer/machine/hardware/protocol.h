@@ -20,10 +20,15 @@
 #include "machine/order/race.h"
 
 #define PROTOCOL_NAMED_BARRIERS 16
-#define CP_ASYNC_GROUPS 32 /* cp.async groups a lane can leave pending and still be told apart */
+#define PROTOCOL_SLOTS 1024 /* of small hash tables */
+#define CP_ASYNC_GROUPS 32  /* cp.async groups a lane can leave pending and still be told apart */
 #define WGMMA_COMMITS 16
 #define TMEM_COLUMNS 512
 #define TMEM_PARTS 8 /* of 16 lanes: two for each warp of a warpgroup */
+
+static inline uint32_t protocol_slot(uint32_t a, uint32_t b) {
+  return (a * 2654435761u + b * 2246822519u) >> 22; /* of PROTOCOL_SLOTS */
+}
 
 /* ---- mbarrier (mbarrier.c) ---- */
 
@@ -310,6 +315,7 @@ typedef struct RemoteUse { /* access to the shared memory of another CTA */
   const IrInsn *insn;
   bool arrive; /* mbarrier arrive; else data */
   bool write;
+  int before; /* 1 + index of an earlier one in the same slot of `remote_at`; 0: none */
 } RemoteUse;
 
 typedef struct Uninitialised { /* use of a place that holds no live mbarrier */
@@ -387,6 +393,7 @@ typedef struct Protocol {
   uint64_t phases_completed; /* of all mbarriers */
   ClusterBarrier cluster;
   KC_VEC(RemoteUse) remotes;
+  int remote_at[PROTOCOL_SLOTS]; /* 1 + index of the last, hashed */
   KC_VEC(Uninitialised) uninitialised;
   KC_VEC(MapUse) maps;
   KC_VEC(MapEdit) map_edits;
@@ -404,7 +411,8 @@ typedef struct Protocol {
   KC_VEC(TmemUse) unallocated;
   KC_VEC(LaneHalf) halves;
   KC_VEC(OperandRead) operands;
-  uint32_t grid_agent; /* time 1: the preceding grid is complete; 0: no agent yet */
+  int operand_at[PROTOCOL_SLOTS]; /* 1 + index, hashed: the last one that was met */
+  uint32_t grid_agent;            /* time 1: the preceding grid is complete; 0: no agent yet */
   KC_VEC(EarlyRead) early_reads;
   KC_VEC(uint64_t) late_buffers; /* read by threads that know the preceding grid to be complete */
   /* counts for the checks at the end */

@@ -150,10 +150,14 @@ void tensormap_access(Machine *machine, Strand *strand, const IrInsn *insn,
                       const MachineAccess *access) {
   enum { MAP_BYTES = 128, MOST_EDITS = 256 };
   if (access->kind != MACHINE_WRITE || !access->lanes) return;
-  uint64_t last = 0;
+  uint64_t last = 0, barren = UINT64_MAX; /* a window without maps */
   FOR_LANES(lane, access->lanes) {
     uint64_t map = value_raw(access->address, (int)lane) / MAP_BYTES * MAP_BYTES;
-    if (map == last || !may_hold_maps(machine, map)) continue;
+    if (map == last || map / IR_POINTER_STRIDE == barren) continue;
+    if (!may_hold_maps(machine, map)) {
+      barren = map / IR_POINTER_STRIDE;
+      continue;
+    }
     last = map;
     if (protocol_of(machine)->map_edits.count < MOST_EDITS)
       edited(machine, strand, insn, map, false);

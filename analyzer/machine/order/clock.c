@@ -27,26 +27,59 @@ void clock_free(Clocks *clocks, Clock *clock) {
   clocks->free = clock;
 }
 
+/* What a clock says of one agent. */
+typedef struct ClockEntry {
+  uint32_t hi, lo, lanes, block;
+} ClockEntry;
+
+static ClockEntry get(const Clock *clock, uint32_t agent) {
+  return (ClockEntry){clock->hi[agent], clock->lo[agent], clock->lanes[agent], clock->block[agent]};
+}
+
+static void set(Clock *clock, uint32_t agent, ClockEntry e) {
+  clock->hi[agent] = e.hi;
+  clock->lo[agent] = e.lo;
+  clock->lanes[agent] = e.lanes;
+  clock->block[agent] = e.block;
+}
+
+/* Copies (NULL: zeroes) the entries of the agents from `first` to before `end`. */
+static void take(Clock *to, const Clock *from, uint32_t first, uint32_t end) {
+  size_t bytes = sizeof(uint32_t) * (end - first);
+  uint32_t *const into[] = {to->hi, to->lo, to->lanes, to->block};
+  for (int i = 0; i < 4; i++) {
+    if (!from) {
+      memset(into[i] + first, 0, bytes);
+      continue;
+    }
+    const uint32_t *const of[] = {from->hi, from->lo, from->lanes, from->block};
+    memcpy(into[i] + first, of[i] + first, bytes);
+  }
+}
+
+static void make_room(Clocks *clocks, Clock *clock, uint32_t count) {
+  if (count <= clock->capacity) return;
+  uint32_t capacity = clocks->agents > count ? clocks->agents : count;
+  capacity = (capacity + capacity / 4 + 7) & ~3u;
+  Clock old = *clock;
+  clock->hi = KC_NEW_ARRAY(clocks->arena, uint32_t, 4 * (size_t)capacity);
+  clock->lo = clock->hi + capacity;
+  clock->lanes = clock->lo + capacity;
+  clock->block = clock->lanes + capacity;
+  clock->capacity = capacity;
+  if (old.count) take(clock, &old, 0, old.count);
+}
+
 static void reserve(Clocks *clocks, Clock *clock, uint32_t count) {
   if (count <= clock->count) return;
-  if (count > clock->capacity) {
-    uint32_t capacity = clocks->agents > count ? clocks->agents : count;
-    capacity += capacity / 4 + 4;
-    ClockEntry *entries = KC_NEW_ARRAY(clocks->arena, ClockEntry, capacity);
-    if (clock->count) memcpy(entries, clock->entries, sizeof(ClockEntry) * clock->count);
-    clock->entries = entries;
-    clock->capacity = capacity;
-  }
-  memset(clock->entries + clock->count, 0, sizeof(ClockEntry) * (count - clock->count));
+  make_room(clocks, clock, count);
+  take(clock, NULL, clock->count, count);
   clock->count = count;
 }
 
 Clock *clock_copy(Clocks *clocks, const Clock *from) {
   Clock *clock = clock_new(clocks);
-  if (from && from->count) {
-    reserve(clocks, clock, from->count);
-    memcpy(clock->entries, from->entries, sizeof(ClockEntry) * from->count);
-  }
+  clock_join(clocks, clock, from);
   return clock;
 }
 
@@ -64,13 +97,13 @@ static uint32_t block_new(Clocks *clocks) {
 }
 
 static uint32_t entry_time(const Clocks *clocks, ClockEntry e, int lane) {
-  if (e.lanes) return e.lanes >> lane & 1 ? e.hi : e.lo;
-  return e.lo ? block(clocks, e.lo)->times[lane] : 0;
+  if (e.block) return block(clocks, e.block)->times[lane];
+  return e.lanes >> lane & 1 ? e.hi : e.lo;
 }
 
 static void entry_times(const Clocks *clocks, ClockEntry e, uint32_t out[32]) {
-  if (!e.lanes && e.lo) {
-    memcpy(out, block(clocks, e.lo)->times, sizeof(ClockBlock));
+  if (e.block) {
+    memcpy(out, block(clocks, e.block)->times, sizeof(ClockBlock));
     return;
   }
   for (int i = 0; i < 32; i++)
@@ -92,22 +125,17 @@ static ClockEntry entry_from(Clocks *clocks, const uint32_t times[32]) {
     else if (times[i] != lo)
       two = false;
   }
-  if (two) return (ClockEntry){hi, lo, lanes};
+  if (two) return (ClockEntry){hi, lo, lanes, 0};
   uint32_t id = block_new(clocks);
   memcpy(block(clocks, id)->times, times, sizeof(ClockBlock));
-  return (ClockEntry){hi, id, 0};
-}
-
-static bool entry_empty(ClockEntry e) {
-  return e.hi == 0;
+  return (ClockEntry){hi, lo, 0, id};
 }
 
 /* Whether a >= b for every lane, as far as that can be seen without looking into blocks. */
 static bool entry_covers(ClockEntry a, ClockEntry b) {
-  if (entry_empty(b)) return true;
-  if (!a.lanes) return false;
   if (a.lo >= b.hi) return true;
-  return b.lanes && a.hi >= b.hi && a.lo >= b.lo && (b.lanes & ~a.lanes) == 0;
+  if (a.block || b.block) return a.block == b.block;
+  return a.hi >= b.hi && a.lo >= b.lo && (b.lanes & ~a.lanes) == 0;
 }
 
 /* The join of two entries without blocks, when it needs none either. */
@@ -129,7 +157,7 @@ static bool join_in_place(ClockEntry a, ClockEntry b, ClockEntry *out) {
     else if (times[i] != lo)
       return false;
   }
-  *out = (ClockEntry){hi, lo, lanes};
+  *out = (ClockEntry){hi, lo, lanes, 0};
   return true;
 }
 
@@ -137,7 +165,7 @@ static ClockEntry entry_join(Clocks *clocks, ClockEntry a, ClockEntry b) {
   if (entry_covers(a, b)) return a;
   if (entry_covers(b, a)) return b;
   ClockEntry joined;
-  if (a.lanes && b.lanes && join_in_place(a, b, &joined)) return joined;
+  if (!a.block && !b.block && join_in_place(a, b, &joined)) return joined;
   uint32_t ta[32], tb[32], times[32], above_a = 0, above_b = 0;
   entry_times(clocks, a, ta);
   entry_times(clocks, b, tb);
@@ -151,49 +179,73 @@ static ClockEntry entry_join(Clocks *clocks, ClockEntry a, ClockEntry b) {
   return entry_from(clocks, times);
 }
 
+typedef int32_t Four __attribute__((vector_size(16)));
+
+/* Whether each of four agents is known in `into` at least up to where any lane of it is known in
+ * `from`: mostly so. Times stay below 2^31. */
+static inline bool four_covered(const Clock *into, const Clock *from, uint32_t agent) {
+  Four behind, known;
+  memcpy(&behind, from->hi + agent, sizeof behind);
+  memcpy(&known, into->lo + agent, sizeof known);
+  behind = behind > known;
+  uint64_t any[2];
+  memcpy(any, &behind, sizeof any);
+  return !(any[0] | any[1]);
+}
+
+static void join_one(Clocks *clocks, Clock *into, const Clock *from, uint32_t agent) {
+  if (into->lo[agent] >= from->hi[agent]) return;
+  if (from->lo[agent] >= into->hi[agent])
+    set(into, agent, get(from, agent));
+  else
+    set(into, agent, entry_join(clocks, get(into, agent), get(from, agent)));
+}
+
 void clock_join(Clocks *clocks, Clock *into, const Clock *from) {
-  if (!from || !from->count) return;
-  reserve(clocks, into, from->count);
-  /* Mostly one side covers the other, seen from the bounds alone. */
-  for (uint32_t i = 0; i < from->count; i++) {
-    const ClockEntry *b = &from->entries[i];
-    ClockEntry *a = &into->entries[i];
-    if (entry_empty(*b) || (a->lanes && a->lo >= b->hi)) continue;
-    if (b->lanes && b->lo >= a->hi)
-      *a = *b;
-    else if (a->hi != b->hi || a->lo != b->lo || a->lanes != b->lanes)
-      *a = entry_join(clocks, *a, *b);
+  if (!from || !from->count || from == into) return;
+  uint32_t both = into->count < from->count ? into->count : from->count, i = 0;
+  for (; i + 4 <= both; i += 4) {
+    if (four_covered(into, from, i)) continue;
+    for (uint32_t j = i; j < i + 4; j++)
+      join_one(clocks, into, from, j);
   }
+  for (; i < both; i++)
+    join_one(clocks, into, from, i);
+  if (from->count <= both) return;
+  make_room(clocks, into, from->count);
+  take(into, from, both, from->count);
+  into->count = from->count;
 }
 
 void clock_raise(Clocks *clocks, Clock *clock, uint32_t agent, uint32_t lanes, uint32_t time) {
   if (!lanes || !time) return;
   reserve(clocks, clock, agent + 1);
-  ClockEntry *e = &clock->entries[agent];
-  *e = entry_join(clocks, *e, (ClockEntry){time, lanes == CLOCK_ALL_LANES ? time : 0, lanes});
+  ClockEntry e = {time, lanes == CLOCK_ALL_LANES ? time : 0, lanes, 0};
+  set(clock, agent, entry_join(clocks, get(clock, agent), e));
 }
 
 void clock_lift(Clocks *clocks, Clock *clock, uint32_t to, uint32_t from) {
-  if (from >= clock->count || entry_empty(clock->entries[from])) return;
+  if (from >= clock->count || !clock->hi[from]) return;
   reserve(clocks, clock, to + 1);
-  clock->entries[to] = entry_join(clocks, clock->entries[to], clock->entries[from]);
+  set(clock, to, entry_join(clocks, get(clock, to), get(clock, from)));
 }
 
 uint32_t clock_time(const Clocks *clocks, const Clock *clock, uint32_t agent, int lane) {
   if (!clock || agent >= clock->count) return 0;
-  return entry_time(clocks, clock->entries[agent], lane);
+  return entry_time(clocks, get(clock, agent), lane);
 }
 
 uint32_t clock_behind(const Clocks *clocks, const Clock *clock, uint32_t agent, uint32_t lanes,
                       uint32_t time) {
   if (!time) return 0;
   if (!clock || agent >= clock->count) return lanes;
-  ClockEntry e = clock->entries[agent];
-  if (e.hi < time) return lanes;
-  if (e.lanes) return e.lo >= time ? 0 : lanes & ~e.lanes;
+  if (clock->hi[agent] < time) return lanes;
+  if (clock->lo[agent] >= time) return 0;
+  ClockEntry e = get(clock, agent);
+  if (!e.block) return lanes & ~e.lanes;
   uint32_t behind = 0;
   for (int i = 0; i < 32; i++)
-    if ((lanes >> i & 1) && block(clocks, e.lo)->times[i] < time) behind |= UINT32_C(1) << i;
+    if ((lanes >> i & 1) && block(clocks, e.block)->times[i] < time) behind |= UINT32_C(1) << i;
   return behind;
 }
 

@@ -17,16 +17,11 @@
 #define CLOCK_NEVER UINT32_MAX /* a time that no clock reaches: still in flight */
 #define CLOCK_ALL_LANES UINT32_C(0xffffffff)
 
-/* lanes != 0: the lanes in it are at `hi`, the others at `lo` <= hi (all lanes: uniform).
- * lanes == 0: `lo` is 1 + the index of a block of 32 times, `hi` their maximum; all zero: nothing.
- */
-typedef struct ClockEntry {
-  uint32_t hi, lo, lanes;
-} ClockEntry;
-
 typedef struct Clock Clock;
 struct Clock {
-  ClockEntry *entries;
+  uint32_t *hi, *lo;        /* by agent: the latest and the earliest time among the lanes */
+  uint32_t *lanes;          /* that are at `hi`, the others at `lo`; 0: see `block` */
+  uint32_t *block;          /* 1 + the index of a block of 32 times; 0: none */
   uint32_t count, capacity; /* agents beyond count are at 0 */
   Clock *next_free;
 };
