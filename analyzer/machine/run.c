@@ -554,7 +554,10 @@ MachineResult *machine_run(KcArena *arena, const IrProgram *program, const IrKer
   size_shared(session, samples);
   if (samples->list.count > 0) run_samples(session, samples);
   core_shrink(session);
+  int before = violations->list.count;
   core_publish(session, violations);
+  for (int i = before; i < violations->list.count; i++)
+    violations->list.items[i]->kernel = kernel; /* it ran as a copy with fused stores */
   core_replays(session, samples);
   protocol_report(session);
   name_unreached(session);

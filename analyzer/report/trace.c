@@ -178,8 +178,11 @@ void trace_html(const TraceInput *input, GString *out) {
   double width = trace_draw_legend(p, 14, legend);
   open_svg(out, width, 20, true);
   g_string_append_printf(out, "%s</svg><p class=\"note\">%s</p></div>\n", legend->str, time_note);
-  g_string_append(out, "<div class=\"detail\" aria-live=\"polite\">point at an event, or press "
-                       "<kbd>F</kbd> for the fault and the arrow keys from there</div>\n<script>");
+  g_string_append_printf(
+      out,
+      "<div class=\"detail\" aria-live=\"polite\">point at an event, or press <kbd>F</kbd> for the "
+      "%s and the arrow keys from there</div>\n<script>",
+      input->finding ? "fault" : "first");
   const char *script = kc_data_get("knowledge/trace/page.js", NULL);
   g_string_append_printf(out, "%s</script>\n</body></html>\n", script ? script : "");
   trace_picture_free(p);

@@ -78,8 +78,10 @@ static char *role_of(const MachineResult *result, const TraceSlice *slice, const
     const MachineInterval *in = &result->intervals.items[i];
     if (!slice->shown[i] || !same_row(row, in)) continue;
     bool alone = i == slice->first || i == slice->second || i == slice->here;
+    /* A wait passes on whatever phase is over by then: that is no difference between roles. */
+    int64_t phase = in->kind == MACHINE_WAIT ? 0 : in->phase;
     g_string_append_printf(role, "%d %u %s %" G_GINT64_FORMAT " %d %d;", in->kind, in->where,
-                           object_of(in), in->phase, in->never, alone && !in->never ? i : -1);
+                           object_of(in), phase, in->never, alone && !in->never ? i : -1);
   }
   return g_string_free(role, FALSE);
 }

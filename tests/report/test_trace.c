@@ -142,6 +142,21 @@ START_TEST(a_constant_that_the_fault_needs_stays) {
 }
 END_TEST
 
+/* Stores of neighbouring words run as one, in a copy of the kernel: its findings are drawn too. */
+START_TEST(a_kernel_with_vector_stores_is_drawn) {
+  g_autofree char *out = trace_of_text("#include <cuda_runtime.h>\n"
+                                       "__global__ void __launch_bounds__(64) turn(float2 *out) {\n"
+                                       "  __shared__ float slot[64];\n"
+                                       "  slot[threadIdx.x] = threadIdx.x;\n"
+                                       "  const float here = slot[threadIdx.x ^ 32];\n"
+                                       "  out[threadIdx.x] = make_float2(here, 1.0f);\n"
+                                       "}\n");
+  ck_assert_ptr_nonnull(strstr(out, "[smem-race]"));
+  ck_assert_msg(strstr(out, "1 first access") != NULL, "%s", out);
+  ck_assert_ptr_nonnull(strstr(out, "2 second access"));
+}
+END_TEST
+
 static char *attribute(const char *element, const char *name) {
   g_autofree char *key = g_strdup_printf(" %s=\"", name);
   const char *at = strstr(element, key), *end = strchr(element, '>');
@@ -243,6 +258,7 @@ Suite *test_suite(void) {
   tcase_add_test(tests, a_ring_is_made_smaller);
   tcase_add_test(tests, trips_that_a_constant_fixes_are_fewer);
   tcase_add_test(tests, a_constant_that_the_fault_needs_stays);
+  tcase_add_test(tests, a_kernel_with_vector_stores_is_drawn);
   tcase_add_test(tests, words_do_not_overlap);
   tcase_add_test(tests, a_page_is_self_contained);
   tcase_add_test(tests, a_clean_kernel_is_drawn_and_said_to_be_clean);
