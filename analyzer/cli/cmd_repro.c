@@ -12,6 +12,7 @@ int cmd_repro(int argc, char **argv) {
     return cli_fail(&error);
   }
   const char *line = files_split_line(options.paths[0]);
+  if (!files_check_line(options.paths[0], line, &error)) return cli_fail(&error);
   g_auto(CliRun) run = {0};
   run_files(&run, "repro", line, &options);
   /* Nothing is written over a program that is there when none can be made. */

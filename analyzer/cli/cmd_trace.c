@@ -26,6 +26,7 @@ int cmd_trace(int argc, char **argv) {
     options.output = g_strdup(path);
   }
   const char *line = files_split_line(options.paths[0]);
+  if (!files_check_line(options.paths[0], line, &error)) return cli_fail(&error);
   int columns = run_columns(&options);
   columns = columns ? CLAMP(columns, LEAST_COLUMNS, MOST_COLUMNS) : COLUMNS;
   g_autofree char *extra = render_trace_extra(form, line, options.all_events, columns);

@@ -102,3 +102,10 @@ char *files_split_line(char *path) {
   *colon = 0;
   return colon + 1;
 }
+
+bool files_check_line(const char *path, const char *line, KcError *error) {
+  enum { MOST_LINE = 100000000 };
+  gint64 number = line ? g_ascii_strtoll(line, NULL, 10) : 1;
+  if (number >= 1 && number <= MOST_LINE) return true;
+  return kc_fail(error, path, 0, 0, "there is no line %s: lines count from 1", line);
+}

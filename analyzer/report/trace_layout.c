@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { LONGEST_GAP = 6, MOST_ROWS = 48, MOST_LANES = 4 };
+enum { LONGEST_GAP = 6, DENSE_GAP = 3, DENSE_TIMES = 150, MOST_ROWS = 48, MOST_LANES = 4 };
 
 static bool is_barrier(const MachineInterval *interval) {
   return interval->kind == MACHINE_ARRIVE || interval->kind == MACHINE_PHASE_END;
@@ -146,7 +146,7 @@ static void place_lanes(TraceLayout *layout, const MachineResult *result, const 
 
 /* ---- time ---- */
 
-/* Keeps each time once and spreads them: a gap of g steps takes min(1 + log2(g), LONGEST_GAP). */
+/* Keeps each time once and spreads them: a gap of g steps takes 1 + log2(g), up to a bound. */
 static void place_times(TraceLayout *layout) {
   g_array_sort(layout->times, by_time);
   guint kept = 0;
@@ -157,10 +157,11 @@ static void place_times(TraceLayout *layout) {
   }
   g_array_set_size(layout->times, kept);
   layout->at = g_new0(double, kept + 1);
+  double longest = kept > DENSE_TIMES ? DENSE_GAP : LONGEST_GAP;
   for (guint i = 1; i < kept; i++) {
     guint64 gap =
         g_array_index(layout->times, guint64, i) - g_array_index(layout->times, guint64, i - 1);
-    layout->at[i] = layout->at[i - 1] + MIN(1.0 + log2((double)gap), (double)LONGEST_GAP);
+    layout->at[i] = layout->at[i - 1] + MIN(1.0 + log2((double)gap), longest);
   }
   layout->width = kept ? layout->at[kept - 1] + 1.0 : 1.0;
 }

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-enum { MOST_EVENTS = 160, MOST_STAGES = 64 };
+enum { MOST_EVENTS = 120, MANY_EVENTS = 80, MOST_STAGES = 64 };
 
 static const MachineInterval *at(const TraceInput *input, int i) {
   return &input->result->intervals.items[i];
@@ -120,6 +120,35 @@ static void hide_future(const TraceInput *input, TraceSlice *slice, GString *not
   if (any) g_string_append_printf(note, "%sup to the fault", note->len ? ", " : "");
 }
 
+/* Whether the warp of an interval does one of the things that are pointed at. */
+static bool takes_part(const TraceInput *input, const TraceSlice *slice,
+                       const MachineInterval *in) {
+  const int pointed[] = {slice->first, slice->second, slice->here};
+  for (int i = 0; i < 3; i++) {
+    const MachineInterval *at_fault = pointed[i] >= 0 ? at(input, pointed[i]) : NULL;
+    if (at_fault && at_fault->warp == in->warp && at_fault->by == in->by) return true;
+  }
+  return false;
+}
+
+/* In a run with much in it, fences, commits and block-wide barriers of the other warps. */
+static void hide_minor(const TraceInput *input, TraceSlice *slice, GString *note) {
+  int shown = 0;
+  bool any = false;
+  for (int i = 0; i < count_of(input); i++)
+    shown += slice->shown[i];
+  for (int i = 0; i < count_of(input) && shown > MANY_EVENTS; i++) {
+    const MachineInterval *in = at(input, i);
+    bool minor = in->kind == MACHINE_OTHER || in->kind == MACHINE_BARRIER;
+    if (!minor || !slice->shown[i] || takes_part(input, slice, in)) continue;
+    any = true;
+    hide(slice, input, i);
+  }
+  if (any)
+    g_string_append_printf(note, "%swithout barriers and fences of other warps",
+                           note->len ? ", " : "");
+}
+
 static gint by_time(gconstpointer left, gconstpointer right) {
   guint64 a = *(const guint64 *)left, b = *(const guint64 *)right;
   return (a > b) - (a < b);
@@ -162,6 +191,7 @@ TraceSlice *trace_slice_new(const TraceInput *input) {
   g_autoptr(GString) note = g_string_new(NULL);
   hide_stages(input, slice, note);
   hide_future(input, slice, note);
+  hide_minor(input, slice, note);
   hide_past(input, slice, note);
   if (note->len) slice->note = g_strdup_printf("shown: %s (--all draws everything)", note->str);
   return slice;

@@ -506,6 +506,14 @@ def test_trace_of_a_line(folder):
     check("no finding of a kernel at this line" in err and "there are some at %d" % line in err, "not clear", err)
 
 
+def test_lines_that_cannot_be(folder):
+    path = write(folder, "bad.cu", BAD)
+    for command in ("trace", "repro"):
+        for line in ("0", "99999999999999999999"):
+            status, out, err = run(command, "%s:%s" % (path, line))
+            check(status == 2 and not out and "there is no line %s" % line in err, "not clear", command, status, err)
+
+
 def test_trace_keeps_a_picture_that_is_there(folder):
     path, picture = write(folder, "bad.cu", BAD), write(folder, "t.svg", "mine")
     status, _, err = run("trace", path + ":3", "--svg", picture)

@@ -134,6 +134,11 @@ void contract_touch(Machine *machine, const Strand *strand, const Access *access
   if (filled || !any) add_touch(machine, before, object, deed, false);
 }
 
+void contract_tensor_memory(Machine *machine, const Strand *strand, const Access *access) {
+  const Mbar *before = wanted(machine) ? warp_state(strand->warp)->last_wait_mbar : NULL;
+  if (before) add_touch(machine, before, "tensor memory", witness_actor(access), false);
+}
+
 /* "s.a, s.b: tensor load -> wgmma", "s.a: -> refill" */
 static void tell_touches(Machine *machine, BarrierContract *c) {
   KcArena *arena = machine->session->arena;
@@ -360,6 +365,12 @@ void contract_barrier(Machine *machine, const Strand *strand, const IrInsn *insn
   if (lane_count(strand->active) > deed->lanes) deed->lanes = lane_count(strand->active);
 }
 
+static bool said(const char *const *texts, int count, const char *text) {
+  for (int i = 0; i < count; i++)
+    if (strcmp(texts[i], text) == 0) return true;
+  return false;
+}
+
 static void describe_barrier(Machine *machine, BarrierContract *c) {
   KcArena *arena = machine->session->arena;
   for (int i = 0; i < c->deeds.count; i++) {
@@ -367,10 +378,12 @@ static void describe_barrier(Machine *machine, BarrierContract *c) {
     const char *who =
         d->lanes == 32 ? warps_text(arena, d->warps) : threads_of(arena, d->lanes, d->warps);
     const char *text = kc_printf(arena, "%s at %s", who, machine_line(machine, d->insn));
-    if (d->waits)
-      KC_PUSH(arena, c->use.wait_text, text);
-    else
-      KC_PUSH(arena, c->use.arrive_text, text);
+    /* One place that calls a helper twice is said once. */
+    MachineBarrierUse *use = &c->use;
+    if (d->waits && !said(use->wait_text.items, use->wait_text.count, text))
+      KC_PUSH(arena, use->wait_text, text);
+    if (!d->waits && !said(use->arrive_text.items, use->arrive_text.count, text))
+      KC_PUSH(arena, use->arrive_text, text);
   }
 }
 

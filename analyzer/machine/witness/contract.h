@@ -20,6 +20,8 @@ void contract_copy(Machine *machine, const Strand *strand, const Access *access,
                    uint32_t offset);
 /* A tensor instruction or a thread touches shared memory at `offset`, behind its last wait. */
 void contract_touch(Machine *machine, const Strand *strand, const Access *access, uint32_t offset);
+/* A tcgen05.ld or tcgen05.st behind the warp's last wait. */
+void contract_tensor_memory(Machine *machine, const Strand *strand, const Access *access);
 /* A warp comes to barrier `id` of the block (MACHINE_BLOCK_BARRIER: without a count of its own) or
  * of the cluster. */
 void contract_barrier(Machine *machine, const Strand *strand, const IrInsn *insn,

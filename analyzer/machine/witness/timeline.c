@@ -276,6 +276,7 @@ void timeline_tmem(Machine *machine, const Strand *strand, const Access *access,
   MachineIntervalKind kind = access->actor == ACTOR_TCGEN05_LD   ? MACHINE_THREAD_READ
                              : access->actor == ACTOR_TCGEN05_ST ? MACHINE_THREAD_WRITE
                                                                  : MACHINE_COMPUTE;
+  if (kind != MACHINE_COMPUTE) contract_tensor_memory(machine, strand, access);
   for (int i = t->marks.count - 1; i >= 0 && i >= t->marks.count - LOOK_BACK; i--) {
     Mark *m = &t->marks.items[i];
     if (!m->tensor || m->kind != kind || m->insn != access->insn || m->cta != rank ||
@@ -513,7 +514,11 @@ static void keep(Machine *machine, const IrViolation *shown) {
     if (t->races.items[i].violation == shown) race = &t->races.items[i];
   int second = race ? race_mark(t, race->second, race->second_step, -1) : -1;
   int first = race ? race_mark(t, race->first, race->first_step, second) : -1;
-  if (race && first < 0) first = race_mark(t, race->first, race->first_step, -1);
+  if (race && first < 0) { /* the instruction of the second has several operands */
+    first = race_mark(t, race->first, race->first_step, -1);
+    int other = first >= 0 ? race_mark(t, race->second, race->second_step, first) : -1;
+    if (other >= 0) second = other;
+  }
   memset(&s->intervals, 0, sizeof s->intervals);
   for (int i = 0; i < t->marks.count; i++) {
     const Mark *m = &t->marks.items[i];
