@@ -44,7 +44,8 @@ typedef struct MachineLaunch {
   int64_t smem;                          /* -1: unknown */
   bool pdl_attribute;                    /* programmaticStreamSerializationAllowed */
   bool pdl_known;
-  bool extended; /* cudaLaunchKernelEx */
+  bool extended;  /* cudaLaunchKernelEx */
+  bool unreached; /* no run of the host program on the target's device came to it */
   uint32_t where;
   KC_VEC(int64_t) args;                  /* INT64_MIN: unknown */
   KC_VEC(const MachineTensorMap *) maps; /* by parameter index; NULL where the argument is no map */
@@ -64,8 +65,9 @@ typedef struct MachineHostFacts {
   KC_VEC(MachineTensorMap *) maps;
 } MachineHostFacts;
 
-/* Runs every host program of `program` under two samples; keeps what is the same under both.
- * Violations of the host side (box over 256, stride not a multiple of 16 ...) are added. */
+/* Runs every host program of `program` on a device of the target under two samples; keeps what is
+ * the same under both. Violations of the host side (box over 256, stride not a multiple of 16 ...)
+ * are added. */
 MachineHostFacts *machine_run_hosts(const IrProgram *program, const MachineOptions *options,
                                     IrViolations *violations);
 

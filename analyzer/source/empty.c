@@ -19,7 +19,9 @@ static bool does_something(const IrKernel *kernel) {
 static bool is_launched(const SourceCheck *check, const IrKernel *kernel) {
   const MachineHostFacts *host = check->host;
   for (int i = 0; host && i < host->launches.count; i++)
-    if (ir_kernel_is_named(kernel, host->launches.items[i].kernel)) return true;
+    if (!host->launches.items[i].unreached &&
+        ir_kernel_is_named(kernel, host->launches.items[i].kernel))
+      return true;
   return check->program->global_kernels_seen <= 1;
 }
 

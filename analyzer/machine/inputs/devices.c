@@ -27,6 +27,13 @@ static bool is_covered(const Arch *const *build, int capability) {
   return false;
 }
 
+/* Whether the launch is for a device of the build at all. */
+static bool serves_build(HostRun *const *runs, const IrInsn *launch, const Arch *const *build) {
+  for (size_t i = 0; i < G_N_ELEMENTS(capabilities); i++)
+    if (is_covered(build, capabilities[i]) && has_launch(runs[i], launch)) return true;
+  return false;
+}
+
 static bool only_suffixed(const Arch *const *build) {
   for (int i = 0; build[i]; i++)
     if (!build[i]->suffix) return false;
@@ -52,6 +59,7 @@ static char *devices_without_code(HostRun *const *runs, const IrInsn *launch,
 
 static void check_launch(const IrProgram *program, HostRun *const *runs, const HostLaunch *launch,
                          const Arch *const *build, IrViolations *violations) {
+  if (!serves_build(runs, launch->insn, build)) return;
   g_autofree char *devices = devices_without_code(runs, launch->insn, build);
   if (!*devices || !launch->kernel) return;
   const IrKernel *kernel = NULL;

@@ -313,7 +313,7 @@ MachineHostFacts *machine_run_hosts(const IrProgram *program, const MachineOptio
     session->shared_bytes = CORE_SHARED_RESERVED;
     HostRun *runs[2];
     for (int j = 0; j < 2; j++)
-      runs[j] = run_host(session, sizes[j], 0);
+      runs[j] = run_host(session, sizes[j], options->arch ? options->arch->number : 0);
     host_merge(program, kernel, runs[0], runs[1], facts, violations);
     host_check_devices(session, program, options->build, violations);
     core_session_free(session);

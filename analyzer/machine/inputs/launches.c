@@ -129,7 +129,7 @@ static void add_launch(const IrProgram *program, const Static *s, int at, Machin
   const IrInsn *insn = &s->host->insns.items[at];
   const char *kernel = kernel_of(program, s, at);
   if (!kernel || is_known(facts, kernel, insn->where)) return;
-  MachineLaunch launch = {.kernel = kernel, .where = insn->where, .smem = -1};
+  MachineLaunch launch = {.kernel = kernel, .where = insn->where, .smem = -1, .unreached = true};
   for (int i = 0; i < 3; i++)
     launch.grid[i] = launch.block[i] = 1;
   numbers(s, at, IR_ROLE_grid, launch.grid);
