@@ -416,7 +416,12 @@ static const LowerBuiltin *global_builtin(Lower *l, Callee *callee) {
 const LowerBuiltin *builtin_find(Lower *l, Callee *callee) {
   if (callee->builtin_known) return callee->builtin;
   callee->builtin_known = true;
-  if (callee->kind != CXCursor_FunctionDecl) return NULL;
+  static const char GROUPS[] = "cooperative_groups::";
+  if (callee->kind == CXCursor_CXXMethod) {
+    const char *name = callee_qualified(l, callee), *member = strstr(name, "grid_group::");
+    if (g_str_has_prefix(name, GROUPS) && member) callee->builtin = builtin_group(member);
+  }
+  if (callee->kind != CXCursor_FunctionDecl) return callee->builtin;
   if (is_global_function(l, callee)) {
     callee->builtin = global_builtin(l, callee);
   } else {

@@ -14,7 +14,7 @@
  * lower_call.c      calls, inlining, lambdas
  * lower_unknown.c   calls without a body: dialects, havoc, what may hide an event
  * lower_builtin.c   CUDA and compiler builtins; lower_warp.c those of warps and barriers;
- *                   lower_wmma.c nvcuda::wmma
+ *                   lower_wmma.c nvcuda::wmma; lower_groups.c grid-wide groups
  * lower_host.c      the host API
  * lower_stmt.c      statements; lower_loop.c loops and switches; lower_unroll.c loops that must be
  *                   unrolled
@@ -425,6 +425,7 @@ const LowerBuiltin *builtin_find(Lower *l, Callee *callee);
 const LowerBuiltin *builtin_warp(const char *name);
 const LowerBuiltin *builtin_host(const char *name);
 const LowerBuiltin *builtin_wmma(const char *name); /* of nvcuda::wmma */
+const LowerBuiltin *builtin_group(const char *name); /* of cooperative_groups */
 /* cuTensorMapEncodeTiled, also through the pointer that cudaGetDriverEntryPoint gives. */
 /* The value of cudaDeviceProp::major or ::minor in a host program; false for any other member. */
 bool lower_device_property(Lower *l, CXCursor member, const CppType *type, IrOperand *result);

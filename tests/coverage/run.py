@@ -126,6 +126,31 @@ void launch(const float *in, float *out, int threads) {
     run(folder, text).expect("checked", silent="who runs")
 
 
+# ---- barriers of the grid ----
+
+GRID = """
+#include <cooperative_groups.h>
+namespace cg = cooperative_groups;
+__global__ void __launch_bounds__(128) passes(float *x) {
+  __shared__ float part[128];
+  cg::grid_group grid = cg::this_grid();
+  part[threadIdx.x] = x[grid.thread_rank()];
+  %s
+  x[threadIdx.x] = part[threadIdx.x ^ 64];
+}
+"""
+
+
+def test_grid_barrier(folder):
+    """It holds the threads of the block back, too; a half of it alone does not."""
+    for headers in ("none", "/usr/local/cuda") if os.path.isdir("/usr/local/cuda/include") else ("none",):
+        args = ("--cuda-path", headers)
+        run(folder, GRID % "if (grid.is_valid()) grid.sync();", *args).expect("checked")
+        run(folder, GRID % "auto t = grid.barrier_arrive(); grid.barrier_wait(static_cast<decltype(t) &&>(t));",
+            *args).expect("checked")
+        run(folder, GRID % "auto t = grid.barrier_arrive();", *args).expect("checked", ["smem-race"])
+
+
 # ---- main ----
 
 

@@ -55,6 +55,8 @@ public:
     return true;
   }
   KCHECK_D void sync() const;
+  KCHECK_D arrival_token barrier_arrive() const;
+  KCHECK_D void barrier_wait(arrival_token &&) const;
   KCHECK_D static unsigned long long num_blocks() {
     return (unsigned long long)gridDim.x * gridDim.y * gridDim.z;
   }
