@@ -131,7 +131,7 @@ static void keep_diagnostic(Load *load, CXDiagnostic diagnostic, bool beside_ker
   bool user = range.file && unit->program->sources.files.items[range.file].user;
   g_autofree char *header = fault_missing_header(message);
   IrDiagnostic entry = {.range = range, .is_error = true, .in_user_file = user, .text = message};
-  entry.unread = user && !beside_kernels;
+  entry.unread = user && !beside_kernels && !(header && fault_header_is_for_hosts(header));
   if (header) entry.text = kc_printf(load->arena, "the header %s was not found", header);
   KC_PUSH(load->arena, unit->program->diagnostics, entry);
   CudaFault fault = {range, message};

@@ -23,6 +23,7 @@ typedef struct EditedFile {
 typedef struct EditSet {
   KcArena *arena;
   KC_VEC(EditedFile *) files;
+  bool counts_bytes; /* some patch calls the functions of kcheck/bytes.h */
 } EditSet;
 
 /* The edited file of `path`, or NULL when it has no entry. */

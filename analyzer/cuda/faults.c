@@ -6,17 +6,39 @@
 
 /* ---- messages ---- */
 
+/* `typedef unsigned long long uint64_t;` beside <cstdint>, of code that is also compiled without
+ * it: the first typedef stays, and it is as wide. */
+static bool is_same_width(const char *message) {
+  static const char *const WIDE[] = {"('unsigned long long' vs 'unsigned long')",
+                                     "('long long' vs 'long')"};
+  if (!g_str_has_prefix(message, "typedef redefinition with different types")) return false;
+  for (size_t i = 0; i < G_N_ELEMENTS(WIDE); i++)
+    if (strstr(message, WIDE[i])) return true;
+  return false;
+}
+
 bool fault_is_harmless(const char *message) {
   /* __shared__ is only an annotation to clang, so that a shared variable is a host variable */
   return g_str_has_prefix(message, "reference to __host__ variable") ||
          /* nvcc takes the larger of the two: alignas(64) on a CUtensorMap of CUDA 13 */
          g_str_has_prefix(message, "requested alignment is less than minimum alignment") ||
-         strcmp(message, "too many errors emitted, stopping now") == 0;
+         is_same_width(message) || strcmp(message, "too many errors emitted, stopping now") == 0;
 }
 
 char *fault_missing_header(const char *message) {
   if (!g_str_has_suffix(message, "' file not found") || *message != '\'') return NULL;
   return g_strndup(message + 1, strlen(message) - strlen("'' file not found"));
+}
+
+bool fault_header_is_for_hosts(const char *header) {
+  static const char *const BEGINNINGS[] = {
+      "sys/",    "arpa/",     "netinet/", "sanitizer/", "GL/",        "GLES",     "GLFW/",
+      "EGL/",    "X11/",      "SDL",      "vulkan/",    "windows.h",  "unistd.h", "mpi.h",
+      "omp.h",   "pthread.h", "dlfcn.h",  "nvtx3/",     "nvToolsExt", "boost/",   "gtest/",
+      "gflags/", "glog/",     "spdlog/",  "fmt/",       "pybind11/",  "Python.h", "opencv"};
+  for (size_t i = 0; i < G_N_ELEMENTS(BEGINNINGS); i++)
+    if (g_str_has_prefix(header, BEGINNINGS[i])) return true;
+  return false;
 }
 
 bool fault_stops_any_compiler(const char *category, const char *message) {

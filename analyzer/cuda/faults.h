@@ -9,6 +9,9 @@
 bool fault_is_harmless(const char *message);
 /* The header that a "file not found" message names, or NULL; caller frees with g_free. */
 char *fault_missing_header(const char *message);
+/* Whether a header is of a library for hosts, so that a kernel loses nothing with it that clang
+ * does not complain about where the kernel uses it. */
+bool fault_header_is_for_hosts(const char *header);
 /* Whether the error means that no compiler goes on from here: broken syntax, #error, a file that
  * includes itself without end, a template that instantiates itself without end. `category` is
  * clang's category of the diagnostic. */

@@ -380,7 +380,10 @@ bool callee_only_reads(Lower *l, Callee *c, CXCursor variable) {
 
 bool callee_is_system(Lower *l, Callee *c) {
   if (c->system == 0) { /* the compiler's own have the place of their first use */
-    bool reserved = g_str_has_prefix(c->name, "__builtin_") || g_str_has_prefix(c->name, "__nvvm_");
+    /* __nv_: the device library of mathematical functions, declared by who calls it directly */
+    bool reserved = g_str_has_prefix(c->name, "__builtin_") ||
+                    g_str_has_prefix(c->name, "__nvvm_") ||
+                    (g_str_has_prefix(c->name, "__nv_") && !callee_has_body(l, c));
     c->system = reserved || unit_is_builtin(l->unit, c->decl) ? 2 : 1;
   }
   return c->system == 2;

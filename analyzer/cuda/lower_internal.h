@@ -424,7 +424,7 @@ struct LowerBuiltin {
 const LowerBuiltin *builtin_find(Lower *l, Callee *callee);
 const LowerBuiltin *builtin_warp(const char *name);
 const LowerBuiltin *builtin_host(const char *name);
-const LowerBuiltin *builtin_wmma(const char *name); /* of nvcuda::wmma */
+const LowerBuiltin *builtin_wmma(const char *name);  /* of nvcuda::wmma */
 const LowerBuiltin *builtin_group(const char *name); /* of cooperative_groups */
 /* cuTensorMapEncodeTiled, also through the pointer that cudaGetDriverEntryPoint gives. */
 /* The value of cudaDeviceProp::major or ::minor in a host program; false for any other member. */

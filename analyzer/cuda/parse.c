@@ -15,6 +15,8 @@
 #define DATA_TOOLKIT "knowledge/headers/toolkit/"
 #define VIRTUAL_INCLUDE CUDA_VIRTUAL_ROOT "include"
 #define VIRTUAL_TOOLKIT CUDA_VIRTUAL_ROOT "toolkit"
+#define DATA_BYTES DATA_INCLUDE "kcheck/bytes.h"
+#define VIRTUAL_BYTES CUDA_VIRTUAL_ROOT "bytes.h"
 #define MAX_REPAIR_ROUNDS 6
 
 /* ---- flags ---- */
@@ -142,6 +144,10 @@ static GPtrArray *build_flags(const CudaParse *parse, const char *path, const Cu
     add_toolkit_flags(flags, parse);
   else
     add_embedded_flags(flags), add_wants(flags, parse, path, options);
+  if (parse->edits.counts_bytes) {
+    add_flag(flags, "-include");
+    add_flag(flags, VIRTUAL_BYTES);
+  }
   add_user_flags(flags, options, toolkit);
   for (int i = 0; i < parse->extra_flags.count; i++)
     add_flag(flags, parse->extra_flags.items[i]);
@@ -185,6 +191,8 @@ static void collect_files(VirtualFiles *set, const CudaParse *parse, bool toolki
   if (resources && builtins)
     add_virtual(set, g_build_filename(resources, "include", "__clang_cuda_builtin_vars.h", NULL),
                 builtins, length);
+  const char *bytes = kc_data_get(DATA_BYTES, &length);
+  if (parse->edits.counts_bytes && bytes) add_virtual(set, g_strdup(VIRTUAL_BYTES), bytes, length);
   for (int i = 0; i < parse->edits.files.count; i++) {
     const EditedFile *file = parse->edits.files.items[i];
     add_virtual(set, g_strdup(file->path), file->text, file->text_length);

@@ -209,6 +209,35 @@ static int insert_template(EditSet *set, EditedFile *file, size_t offset) {
   return insert_keyword(set, file, offset, "template ");
 }
 
+/* ---- arithmetic on pointers to void ---- */
+
+static bool operand_ends(const Clang *clang, CXDiagnostic error, CXFile *file, unsigned *start,
+                         unsigned *end) {
+  if (clang->getDiagnosticNumRanges(error) == 0) return false;
+  CXSourceRange range = clang->getDiagnosticRange(error, 0);
+  CXFile other = NULL;
+  clang->getSpellingLocation(clang->getRangeStart(range), file, NULL, NULL, start);
+  clang->getSpellingLocation(clang->getRangeEnd(range), &other, NULL, NULL, end);
+  return *file && *file == other && *end > *start;
+}
+
+/* nvcc counts in bytes there, as gcc does: the pointer goes through a function of the headers that
+ * gives a pointer that clang can count with. */
+static int count_bytes(const Clang *clang, EditSet *set, EditedFile *file, CXDiagnostic error,
+                       size_t operator_at) {
+  CXFile place = NULL;
+  unsigned start = 0, end = 0;
+  if (!operand_ends(clang, error, &place, &start, &end)) return 0;
+  size_t from = edit_original_offset(file, start), to = edit_original_offset(file, end);
+  const char *at = file->original + operator_at;
+  if (to > file->length || operator_at + 1 >= file->length) return 0;
+  bool assigns = at[1] == '=';
+  if ((at[0] != '+' && at[0] != '-') || at[1] == at[0]) return 0;
+  if (!edit_add(set, file, from, 0, assigns ? "__kcheck_bytes_at(" : "__kcheck_bytes(")) return 0;
+  set->counts_bytes = true;
+  return 1 + edit_add(set, file, to, 0, ")");
+}
+
 /* ---- errors ---- */
 
 /* The text that `file` was parsed with, as an entry of `edits`. */
@@ -238,9 +267,12 @@ static int repair_one(const Clang *clang, CXTranslationUnit tu, EditSet *edits,
   bool no_typename = g_str_has_prefix(message, "missing 'typename'");
   bool misplaced = g_str_has_prefix(message, "'alignas' attribute cannot be applied to types") ||
                    strcmp(message, "an attribute list cannot appear here") == 0;
+  bool bytes = g_str_has_prefix(message, "arithmetic on a pointer to void") ||
+               g_str_has_prefix(message, "arithmetic on pointers to void");
   bool member = strcmp(message, "reference to non-static member function must be called") == 0;
   clang->disposeString(spelling);
-  if (!in_asm && !comma && !no_template && !no_typename && !misplaced && !member) return 0;
+  if (!in_asm && !comma && !no_template && !no_typename && !misplaced && !member && !bytes)
+    return 0;
   CXFile file = NULL;
   unsigned offset = 0;
   clang->getSpellingLocation(clang->getDiagnosticLocation(error), &file, NULL, NULL, &offset);
@@ -249,6 +281,7 @@ static int repair_one(const Clang *clang, CXTranslationUnit tu, EditSet *edits,
   size_t place = edit_original_offset(entry, offset);
   int added = misplaced ? alignment_repair(edits, entry, place)
               : member  ? insert_template(edits, entry, place)
+              : bytes   ? count_bytes(clang, edits, entry, error, place)
               : in_asm || comma
                   ? repair_asm(edits, entry, place)
                   : insert_keyword(edits, entry, place, no_template ? "template " : "typename ");

@@ -1,6 +1,7 @@
 /* Repair of what nvcc accepts and clang does not: asm statements (a single % before a register
- * name, operand numbers out of range, a missing comma between operands) and missing `template` and
- * `typename` keywords. Without it the statement, or the whole instantiated body, is not in the AST.
+ * name, operand numbers out of range, a missing comma between operands), missing `template` and
+ * `typename` keywords, and arithmetic on pointers to void. Without it the statement, or the whole
+ * instantiated body, is not in the AST.
  */
 #ifndef KC_CUDA_REPAIR_H
 #define KC_CUDA_REPAIR_H

@@ -151,6 +151,57 @@ def test_grid_barrier(folder):
         run(folder, GRID % "auto t = grid.barrier_arrive();", *args).expect("checked", ["smem-race"])
 
 
+# ---- what nvcc takes and clang does not ----
+
+BYTES = """
+struct Part { void *base; };
+template <class T> __device__ void move(Part part, const void *from, int n) {
+  __shared__ float row[64];
+  void *at = part.base;
+  row[threadIdx.x] = *(const float *)(from + sizeof(T) * threadIdx.x);
+  %s
+  at += 4 * n;
+  *static_cast<float *>(at - 4 * threadIdx.x) = row[threadIdx.x ^ 32];
+}
+__global__ void __launch_bounds__(64) bytes(void *to, const void *from, int n) {
+  move<float>(Part{to + n * 4}, from, n);
+}
+"""
+
+
+def test_arithmetic_on_pointers_to_void(folder):
+    """It counts bytes; the statement is not lost."""
+    for headers in ("none", "/usr/local/cuda") if os.path.isdir("/usr/local/cuda/include") else ("none",):
+        args = ("--cuda-path", headers)
+        run(folder, BYTES % "__syncthreads();", *args).expect("checked")
+        run(folder, BYTES % "", *args).expect("checked", ["smem-race"])
+
+
+PLAIN = """
+__global__ void __launch_bounds__(64) plain(float *x) {
+  x[threadIdx.x] = __nv_logf(x[threadIdx.x]);
+}
+"""
+
+
+def test_functions_of_the_device_library(folder):
+    """Declared by hand, without a body: they compute."""
+    run(folder, 'extern "C" __device__ float __nv_logf(float);' + PLAIN).expect("checked")
+    run(folder, 'extern "C" __device__ float my_logf(float);' + PLAIN.replace("__nv_", "my_")).expect("partial")
+
+
+def test_own_typedef_of_a_width(folder):
+    text = "#include <cuda_runtime.h>\ntypedef unsigned long long uint64_t;\ntypedef long long int64_t;"
+    run(folder, text + PLAIN.replace("__nv_", "")).expect("checked")
+
+
+def test_header_of_a_host_library(folder):
+    text = PLAIN.replace("__nv_", "")
+    run(folder, "#include <GL/glew.h>\n#include <sys/utsname.h>" + text, "--cuda-path", "none").expect("checked")
+    run(folder, "#include <mylib/kernel_config.h>" + text, "--cuda-path", "none").expect(
+        "partial", says="mylib/kernel_config.h was not found")
+
+
 # ---- main ----
 
 
