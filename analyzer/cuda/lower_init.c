@@ -243,8 +243,13 @@ static void init_conditional(Lower *l, IrOperand address, const CppType *type, A
     lower_init(l, address, type, n->parts[known ? 1 : 2]);
     return;
   }
-  int32_t otherwise = lower_label(l), end = lower_label(l);
-  lower_condition(l, n->parts[0], otherwise, false);
+  int32_t otherwise = lower_label(l);
+  LowerSides sides = lower_sides(l, n->parts[0], otherwise);
+  if (sides != LOWER_BOTH) {
+    lower_init(l, address, type, n->parts[sides == LOWER_FIRST ? 1 : 2]);
+    return;
+  }
+  int32_t end = lower_label(l);
   lower_init(l, address, type, n->parts[1]);
   lower_jump(l, end);
   lower_close(l, otherwise);

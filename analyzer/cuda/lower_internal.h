@@ -359,6 +359,12 @@ IrOperand lower_conditional(Lower *l, AstNode *n);
 /* Value of `n`, converted to `to` the way its type asks. */
 IrOperand lower_value_as(Lower *l, AstNode *n, const CppType *to);
 bool lower_constant_condition(Lower *l, AstNode *n, bool *value);
+/* Which sides of a condition are taken, as far as the values that are known here tell. */
+typedef enum { LOWER_BOTH, LOWER_FIRST, LOWER_SECOND } LowerSides;
+/* Jumps to `otherwise` when the condition is false. When it is known, what stands next is the side
+ * that is taken, with `otherwise` placed: the other side is not followed, and a recursion ends
+ * there. */
+LowerSides lower_sides(Lower *l, AstNode *condition, int32_t otherwise);
 /* Jumps to `label` when the condition equals `want`. */
 void lower_condition(Lower *l, AstNode *n, int32_t label, bool want);
 

@@ -227,8 +227,10 @@ static IrOperand conditional_lvalue(Lower *l, AstNode *n) {
   bool known;
   if (!no) return lower_temporary(l, n);
   if (lower_constant_condition(l, condition, &known)) return lower_lvalue(l, known ? yes : no);
-  int32_t result = lower_temp(l, IR_TYPE_U(8)), otherwise = lower_label(l), end = lower_label(l);
-  lower_condition(l, condition, otherwise, false);
+  int32_t otherwise = lower_label(l);
+  LowerSides sides = lower_sides(l, condition, otherwise);
+  if (sides != LOWER_BOTH) return lower_lvalue(l, sides == LOWER_FIRST ? yes : no);
+  int32_t result = lower_temp(l, IR_TYPE_U(8)), end = lower_label(l);
   lower_move(l, result, IR_TYPE_U(8), address_value(l, lower_lvalue(l, yes)));
   lower_jump(l, end);
   lower_close(l, otherwise);

@@ -325,9 +325,13 @@ IrOperand lower_conditional(Lower *l, AstNode *n) {
                                     lower_convert(l, b, type, byte), predicate);
     return lower_truth(l, picked, byte);
   }
-  int32_t result = cpp_is_scalar(type) ? lower_temp(l, ir) : -1;
-  int32_t otherwise = lower_label(l), end = lower_label(l);
-  lower_condition(l, condition, otherwise, false);
+  int32_t otherwise = lower_label(l);
+  switch (lower_sides(l, condition, otherwise)) {
+  case LOWER_FIRST: return lower_value_as(l, yes, type);
+  case LOWER_SECOND: return lower_value_as(l, no, type);
+  case LOWER_BOTH: break;
+  }
+  int32_t result = cpp_is_scalar(type) ? lower_temp(l, ir) : -1, end = lower_label(l);
   IrOperand a = lower_value_as(l, yes, type);
   if (result >= 0) lower_move(l, result, ir, a);
   lower_jump(l, end);
@@ -348,6 +352,14 @@ bool lower_constant_condition(Lower *l, AstNode *n, bool *value) {
   if (!ast_constant(l, n, &constant)) return false;
   *value = constant != 0;
   return true;
+}
+
+LowerSides lower_sides(Lower *l, AstNode *condition, int32_t otherwise) {
+  lower_condition(l, condition, otherwise, false);
+  bool never = !lower_reachable(l), always = l->label_uses.items[otherwise] == 0;
+  if (!never && !always) return LOWER_BOTH;
+  lower_close(l, otherwise);
+  return never && !always ? LOWER_SECOND : LOWER_FIRST;
 }
 
 void lower_condition(Lower *l, AstNode *n, int32_t label, bool want) {

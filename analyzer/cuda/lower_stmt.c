@@ -20,20 +20,6 @@ void lower_leave_scope(Lower *l, int keep) {
   l->frame->cleanups.count = keep;
 }
 
-static void compound(Lower *l, AstNode *n) {
-  int keep = l->frame->cleanups.count;
-  for (int i = 0; i < n->nparts; i++)
-    lower_statement(l, n->parts[i]);
-  lower_leave_scope(l, keep);
-}
-
-/* ---- if ---- */
-
-static bool is_declaration(const AstNode *n) {
-  return n->kind == CXCursor_DeclStmt || n->kind == CXCursor_VarDecl ||
-         n->kind == CXCursor_UnexposedDecl;
-}
-
 /* Code that is never reached from above may still be jumped into. */
 static bool has_label(Lower *l, AstNode *n) {
   ast_expand(l, n);
@@ -44,6 +30,25 @@ static bool has_label(Lower *l, AstNode *n) {
   for (int i = 0; i < n->nparts; i++)
     if (has_label(l, n->parts[i])) return true;
   return false;
+}
+
+static void compound(Lower *l, AstNode *n) {
+  int keep = l->frame->cleanups.count;
+  for (int i = 0; i < n->nparts; i++) {
+    bool ends = !lower_reachable(l);
+    for (int j = i; j < n->nparts && ends; j++)
+      ends = !has_label(l, n->parts[j]);
+    if (ends) break; /* behind a return, in the branch that these template arguments take */
+    lower_statement(l, n->parts[i]);
+  }
+  lower_leave_scope(l, keep);
+}
+
+/* ---- if ---- */
+
+static bool is_declaration(const AstNode *n) {
+  return n->kind == CXCursor_DeclStmt || n->kind == CXCursor_VarDecl ||
+         n->kind == CXCursor_UnexposedDecl;
 }
 
 static void if_statement(Lower *l, AstNode *n) {

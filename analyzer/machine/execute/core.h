@@ -29,7 +29,8 @@ typedef struct CoreLookup { /* answers of core_find_cell and core_cells_in */
 
 typedef struct CoreRegion { /* what stands between a branch and its post-dominator */
   bool computed;
-  bool protocol; /* holds an event that matters, or leaves the kernel */
+  bool protocol;     /* holds an event that matters, or leaves the kernel */
+  uint8_t trap_side; /* of a branch: 0 not asked, else a TrapSide + 1 */
   bool sides_known, taken_returns, falls_returns; /* a side leads back to the branch */
   const CoreLoop *loop;                           /* of a jump back */
   int32_t *insns;                                 /* indices, ascending */

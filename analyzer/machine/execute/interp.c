@@ -284,6 +284,38 @@ bool core_decide(Machine *machine, uint64_t name, const IrInsn *insn) {
   return taken;
 }
 
+/* ---- assertions ---- */
+
+#define TRAP_STEPS 32
+
+typedef enum { TRAP_NONE, TRAP_TAKEN, TRAP_FALLS } TrapSide;
+
+/* Whether nothing but a message stands between `pc` and a trap. */
+static bool leads_to_trap(const IrKernel *kernel, int32_t pc) {
+  for (int step = 0; step < TRAP_STEPS && pc >= 0 && pc < kernel->insns.count; step++) {
+    const IrInsn *insn = &kernel->insns.items[pc];
+    if (insn->op == IR_trap) return insn->guard < 0;
+    if (insn->op == IR_exit || (insn->op == IR_branch && insn->guard >= 0) ||
+        (insn->op == IR_event && insn->event != IR_EV_extern_call))
+      return false;
+    pc = insn->op == IR_branch ? insn->target : pc + 1;
+  }
+  return false;
+}
+
+/* The side of a branch that is a failed assertion. What happens there proves nothing, so that of a
+ * condition that nobody knows the other side is taken. */
+static TrapSide trap_side(Machine *machine, const IrInsn *insn) {
+  const IrKernel *kernel = machine->kernel;
+  int32_t pc = (int32_t)(insn - kernel->insns.items);
+  CoreRegion *region = &core_session(machine)->regions[pc];
+  if (region->trap_side == 0) {
+    bool taken = leads_to_trap(kernel, insn->target), falls = leads_to_trap(kernel, pc + 1);
+    region->trap_side = 1 + (taken == falls ? TRAP_NONE : taken ? TRAP_TAKEN : TRAP_FALLS);
+  }
+  return core_run(machine)->host ? TRAP_NONE : (TrapSide)(region->trap_side - 1);
+}
+
 /* ---- control ---- */
 
 /* Splits the active lanes by the guard. */
@@ -347,7 +379,9 @@ MachineStep core_branch(Machine *machine, Strand *strand, const IrInsn *insn) {
       havoc_region(machine, strand, region);
       return jump(strand, insn->ipdom);
     }
-    if (core_decide(machine, name, insn)) yes |= unknown;
+    TrapSide trap = trap_side(machine, insn);
+    if (trap == TRAP_FALLS || (trap == TRAP_NONE && core_decide(machine, name, insn)))
+      yes |= unknown;
   }
   if (yes == strand->mask) return jump_all(machine, strand, insn);
   if (yes) core_split(machine, strand, yes, insn->target);
