@@ -319,6 +319,7 @@ bool core_kind_fits(const char *pattern, const char *kind);
 
 typedef struct CoreLaunch {
   int64_t grid[3], block[3], cluster[3]; /* 0: not known */
+  int64_t shape[3];                      /* of a block of unknown length; 0: not known */
   int64_t smem;                          /* -1: not known */
   const IrLaunchDirective *directive;
   const MachineLaunch *launch;

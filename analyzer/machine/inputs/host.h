@@ -59,8 +59,8 @@ void host_check_devices(MachineSession *session, const IrProgram *program, const
 void host_merge(const IrProgram *program, const IrKernel *kernel, const HostRun *a,
                 const HostRun *b, MachineHostFacts *facts, IrViolations *violations);
 
-/* Adds the launches of a host program that the runs did not come to: dimensions as far as the code
- * itself tells them. Arguments and size of shared memory stay unknown: what they belong to, an
+/* Adds the launches of a host program that the runs did not come to, as unreached ones: dimensions
+ * as far as the code itself tells them. Arguments and size of shared memory stay unknown: what they belong to, an
  * attribute set before, a pitch passed on, was not run either. */
 void host_add_launches(const IrProgram *program, const IrKernel *host, MachineHostFacts *facts);
 

@@ -52,6 +52,13 @@ CoreLaunch core_find_launch(const MachineSession *session) {
     take_dims(out.block, out.launch->block);
     take_dims(out.cluster, out.launch->cluster);
     if (out.smem < 0 && out.launch->smem >= 0) out.smem = out.launch->smem;
+    memcpy(out.shape, out.launch->block, sizeof out.shape);
+  }
+  for (int i = 0; session->host && out.block[0] <= 0 && i < session->host->unreached.count; i++) {
+    const MachineLaunch *l = &session->host->unreached.items[i];
+    if (!ir_kernel_is_named(kernel, l->kernel) || volume(l->block) > limit) continue;
+    take_dims(out.block, l->block);
+    if (!out.launch) memcpy(out.shape, l->block, sizeof out.shape);
   }
   return out;
 }
@@ -119,10 +126,9 @@ static bool reads_block_shape(const SourceMap *map, const IrKernel *kernel) {
 
 /* The launch tells how many rows and planes of threads there are, but not how long they are. */
 static bool rows_of_launch(const CoreLaunch *launch, int64_t *y, int64_t *z) {
-  const MachineLaunch *l = launch->launch;
-  if (!l || l->block[1] <= 0 || l->block[2] <= 0) return false;
-  *y = l->block[1];
-  *z = l->block[2];
+  if (launch->shape[1] <= 0 || launch->shape[2] <= 0) return false;
+  *y = launch->shape[1];
+  *z = launch->shape[2];
   return *y * *z <= MAX_THREADS;
 }
 

@@ -134,7 +134,7 @@ static void add_launch(const IrProgram *program, const Static *s, int at, Machin
     launch.grid[i] = launch.block[i] = 1;
   numbers(s, at, IR_ROLE_grid, launch.grid);
   numbers(s, at, IR_ROLE_block, launch.block);
-  KC_PUSH(program->arena, facts->launches, launch);
+  KC_PUSH(program->arena, facts->unreached, launch);
 }
 
 void host_add_launches(const IrProgram *program, const IrKernel *host, MachineHostFacts *facts) {
