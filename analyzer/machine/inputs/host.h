@@ -60,8 +60,8 @@ void host_merge(const IrProgram *program, const IrKernel *kernel, const HostRun 
                 const HostRun *b, MachineHostFacts *facts, IrViolations *violations);
 
 /* Adds the launches of a host program that the runs did not come to, as unreached ones: dimensions
- * as far as the code itself tells them. Arguments and size of shared memory stay unknown: what they belong to, an
- * attribute set before, a pitch passed on, was not run either. */
+ * as far as the code itself tells them. Arguments and size of shared memory stay unknown: what they
+ * belong to, an attribute set before, a pitch passed on, was not run either. */
 void host_add_launches(const IrProgram *program, const IrKernel *host, MachineHostFacts *facts);
 
 #endif

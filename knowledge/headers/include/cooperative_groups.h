@@ -2,9 +2,9 @@
 #pragma once
 #include <cuda_runtime.h>
 #include <kcheck/atomic_functions.h>
+#include <kcheck/copy_group.h>
 #include <kcheck/integers.h>
 #include <kcheck/warp_functions.h>
-#include <kcheck/copy_group.h>
 #define _CG_CLUSTER_INTRINSICS_AVAILABLE 1
 #define _CG_HAS_CLUSTER_GROUP
 namespace cooperative_groups {
