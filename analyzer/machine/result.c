@@ -129,6 +129,7 @@ void core_add_inputs(Machine *machine, IrViolation *v) {
 static const char by_block[] = "the number of threads of the block";
 static const char by_cluster[] = "the size of the cluster";
 static const char by_pattern[] = "the elements of integer arrays";
+static const char by_patterns[] = "that the elements of several integer arrays go together";
 static const char by_decision[] = "which way conditions on data go";
 
 /* What decides about who runs or which way, and was made up for this run; NULL: nothing. */
@@ -137,7 +138,8 @@ static const char *made_up(const Machine *machine) {
   if (machine->sample->cluster_guessed) return by_cluster;
   /* each side is possible, but perhaps not with what the rest of the run assumes of the data */
   if (core_session(machine)->decisions.count > 0) return by_decision;
-  return core_run(machine)->pattern_read ? by_pattern : NULL;
+  if (!core_run(machine)->pattern_read) return NULL;
+  return __builtin_popcountll(core_run(machine)->pattern_of) > 2 ? by_patterns : by_pattern;
 }
 
 /* An ordinary run that could not go on. Waits for registers are left to the budget engine. */
@@ -304,6 +306,14 @@ static bool repeats(IrViolations *violations, int from, const IrViolation *v) {
   return false;
 }
 
+/* Whether what a finding assumes may well never be: who runs and which way. Elements of integer
+ * arrays may be any, but those of several arrays are seldom independent of each other: a list of
+ * work that contradicts another lets roles disagree about the rounds, or two blocks meet in one
+ * place. */
+static bool speculative(const CoreFinding *f) {
+  return f->assumed && f->assumed != by_pattern;
+}
+
 void core_publish(MachineSession *session, IrViolations *violations) {
   CoreSession *core = session->core;
   int before = violations->list.count;
@@ -313,7 +323,7 @@ void core_publish(MachineSession *session, IrViolations *violations) {
     if (is_convention(session, f)) f->violation->confidence = IR_FALLBACK;
     IrConfidence seen = f->forced ? IR_PROVED_FORCED : IR_PROVED_CHOSEN;
     if (f->violation->confidence < seen) f->violation->confidence = seen;
-    IrConfidence most = f->assumed && f->assumed != by_pattern ? IR_FALLBACK : IR_INFERRED;
+    IrConfidence most = speculative(f) ? IR_FALLBACK : IR_INFERRED;
     if (!f->firm && f->violation->confidence < most) {
       f->violation->confidence = most;
       f->violation->assumed = f->assumed;

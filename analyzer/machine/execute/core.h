@@ -158,6 +158,7 @@ typedef struct CoreRun {
   uint8_t *param_read; /* by byte of parameter space */
   uint64_t specials;   /* special registers that were read, a bit each */
   bool diverged;       /* a strand was split */
+  uint64_t pattern_of; /* by pointer parameter (modulo 64): an element of it was read */
   bool pattern_read;   /* an element of an integer array, which the machine made up */
   GString *dump;       /* --dump events */
   void *host;          /* host.c: what a host run recorded */

@@ -178,7 +178,10 @@ static bool global_read(const Machine *machine, uint64_t address, int width, uin
       bits = slot->known;
     } else {
       bits = sample_initial_word(machine->kernel, machine->sample, word << 3, &bytes) ? 0xff : 0;
-      if (bits) core_run(machine)->pattern_read = true;
+      if (bits) {
+        core_run(machine)->pattern_read = true;
+        core_run(machine)->pattern_of |= UINT64_C(1) << (word / (IR_POINTER_STRIDE / 8) & 63);
+      }
       if (!bits) bytes = core_hash(word << 3, 8);
     }
     uint64_t part = bytes >> (8 * within) & core_width_mask(take);
