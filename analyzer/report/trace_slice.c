@@ -19,18 +19,26 @@ static bool synchronises(const MachineInterval *in) {
 
 /* ---- what to point at ---- */
 
-/* Beside a race: an arrival that comes before its second access, the last wait. */
+/* Whether two intervals are of one warpgroup. */
+static bool same_group(const MachineInterval *a, const MachineInterval *b) {
+  enum { GROUP = 4 };
+  return a->by == b->by && a->warp / GROUP == b->warp / GROUP;
+}
+
+/* Beside a race: what stands at the place of the finding and comes last before the second access;
+ * of waits one of the warps that make that access, where there is one. */
 static int culprit_of_race(const TraceInput *input, const TraceSlice *slice) {
-  uint64_t second = at(input, slice->second)->begin;
-  int found = -1;
+  const MachineInterval *first = at(input, slice->first), *second = at(input, slice->second);
+  int found = -1, own = -1, last = -1;
   for (int i = 0; i < count_of(input); i++) {
     const MachineInterval *in = at(input, i);
     if (!in->fault || !synchronises(in) || i == slice->first || i == slice->second) continue;
-    if (in->where == at(input, slice->first)->where || in->where == at(input, slice->second)->where)
-      continue;
-    if (in->kind == MACHINE_WAIT || in->begin < second) found = i;
+    if (in->where == first->where || in->where == second->where) continue;
+    if (in->begin < second->begin) found = i;
+    if (in->begin < second->begin && in->kind == MACHINE_WAIT && same_group(in, second)) own = i;
+    if (in->kind == MACHINE_WAIT) last = i;
   }
-  return found;
+  return own >= 0 ? own : found >= 0 ? found : last;
 }
 
 /* Without a race: a wait at the place of the finding that never ends; what else stands there, the
