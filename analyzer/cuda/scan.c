@@ -54,3 +54,19 @@ size_t scan_skip(const char *text, size_t length, size_t at) {
     at += text[at] == '\\' ? 2 : 1;
   return at < length ? at + 1 : length;
 }
+
+size_t scan_prefix_chain(const char *text, size_t length, size_t most) {
+  size_t count = 0, start = 0;
+  for (size_t at = 0; at < length;) {
+    size_t next = scan_skip(text, length, at);
+    if (next == at) {
+      bool prefix = text[at] == '*' || text[at] == '&';
+      if (prefix && count++ == 0) start = at;
+      if (count > most) return start;
+      if (!prefix && !g_ascii_isspace(text[at])) count = 0;
+      next++;
+    }
+    at = next;
+  }
+  return length;
+}

@@ -13,4 +13,8 @@ size_t scan_skip(const char *text, size_t length, size_t at);
 /* Whether the whole word `word` stands at `at`. */
 bool scan_word(const char *text, size_t length, size_t at, const char *word);
 
+/* Where the first chain of more than `most` prefix operators (`*&*&p`) begins; `length`: nowhere.
+ */
+size_t scan_prefix_chain(const char *text, size_t length, size_t most);
+
 #endif

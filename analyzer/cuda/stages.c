@@ -129,10 +129,13 @@ static void names_of_array(Stages *s, CXCursor declaration) {
 }
 
 /* `for (int i = 0; i < STAGES; ++i) mbar_init(&full[i], 1);` sizes the ring as well. */
+#define INIT_LOOP 4096 /* bytes of a loop in which an initialisation is looked for */
+
 static void names_of_loop(Stages *s, CXCursor loop) {
   EditedFile *file;
   size_t start, end;
   if (!text_range(s, s->unit->clang->getCursorExtent(loop), &file, &start, &end)) return;
+  if (end - start > INIT_LOOP) end = start + INIT_LOOP; /* loops may be nested a thousand deep */
   g_autofree char *text = g_strndup(file->original + start, end - start);
   if (!g_regex_match_simple("mbarrier\\.init|\\w*(?:mbar|barrier)\\w*init|init\\w*(?:mbar|barrier)|"
                             "(?:\\.|->)init\\s*\\(",
