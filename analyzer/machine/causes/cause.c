@@ -292,6 +292,9 @@ IrViolation *blame(Machine *machine, const Blame *what, const char *message, ...
   char *text = kc_vprintf(machine->session->arena, message, args);
   va_end(args);
   IrViolation *v = machine_violation(machine, what->check, what->insn, what->kind, "%s", text);
+  if (strcmp(what->kind, "pipeline-stage-phase-desync") == 0 ||
+      strcmp(what->kind, "mbarrier-phase-not-flipped") == 0)
+    cause_say_parity(machine, v, what->insn);
   if (v) {
     Accusation a = {what->kind, barrier, data, what->generic, v, machine->sample->degenerate};
     KC_PUSH(machine->session->arena, session->accusations, a);

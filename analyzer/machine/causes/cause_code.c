@@ -29,17 +29,22 @@ static bool spins(const IrKernel *kernel, Range r) {
   return true;
 }
 
-/* The innermost loop around an instruction that does more than poll. */
-static Range loop_around(const IrKernel *kernel, int32_t at) {
+/* The innermost loop around an instruction that does more than poll and has more than `smallest`
+ * instructions. */
+static Range larger_loop(const IrKernel *kernel, int32_t at, int32_t smallest) {
   Range best = {0, -1};
   for (int32_t j = at; j < kernel->insns.count; j++) {
     const IrInsn *insn = &kernel->insns.items[j];
     if (insn->op != IR_branch || insn->target > at) continue;
     Range r = {insn->target, j};
-    if (spins(kernel, r)) continue;
+    if (r.last - r.first < smallest || spins(kernel, r)) continue;
     if (best.last < best.first || r.last - r.first < best.last - best.first) best = r;
   }
   return best;
+}
+
+static Range loop_around(const IrKernel *kernel, int32_t at) {
+  return larger_loop(kernel, at, 0);
 }
 
 bool code_in_loop(const IrKernel *kernel, const IrInsn *insn) {
@@ -146,6 +151,33 @@ bool code_varies(const IrKernel *kernel, KcArena *arena, const IrInsn *insn,
   return false;
 }
 
+/* Whether it computes a register from itself: phase ^= 1, ++round. */
+static bool steps(const IrInsn *insn) {
+  if (insn->op != IR_add && insn->op != IR_sub && insn->op != IR_bxor) return false;
+  return insn->args[0].kind == IR_OPD_REG && insn->args[1].kind == IR_OPD_REG &&
+         insn->args[0].id == insn->args[1].id;
+}
+
+const IrInsn *code_steps(const IrKernel *kernel, KcArena *arena, const IrInsn *insn,
+                         const IrOperand *operand) {
+  enum { LOOPS = 4 };
+  if (!operand || operand->kind != IR_OPD_REG || operand->id >= kernel->regs.count) return NULL;
+  int32_t at = (int32_t)(insn - kernel->insns.items), smallest = 0;
+  for (int n = 0; n < LOOPS; n++) {
+    Range range = larger_loop(kernel, at, smallest);
+    if (range.last < range.first) return NULL;
+    smallest = range.last - range.first + 1;
+    Flow f = flow_of(kernel, arena, range);
+    close_over(&f, operand->id);
+    f.in[operand->id] = 1;
+    for (int32_t i = range.last; i >= range.first; i--) {
+      const IrInsn *step = &kernel->insns.items[i];
+      if (steps(step) && f.in[step->args[0].id]) return step;
+    }
+  }
+  return NULL;
+}
+
 /* ---- where a descriptor is put together ---- */
 
 enum { COMPOSE_DEPTH = 12 };
@@ -156,8 +188,9 @@ static int32_t writer_before(const IrKernel *kernel, int32_t at, const IrOperand
                              bool in_memory) {
   for (int32_t i = at - 1; i >= 0; i--) {
     const IrInsn *insn = &kernel->insns.items[i];
-    if (in_memory && insn->op == IR_store && insn->args[0].kind == value->kind &&
-        insn->args[0].id == value->id && insn->args[0].value == value->value)
+    if (in_memory && (insn->op == IR_store || insn->op == IR_copy) &&
+        insn->args[0].kind == value->kind && insn->args[0].id == value->id &&
+        insn->args[0].value == value->value)
       return i;
     for (int a = 0; !in_memory && a < insn->nargs; a++)
       if (is_written(insn, a) && insn->args[a].kind == IR_OPD_REG && insn->args[a].id == value->id)
@@ -175,6 +208,7 @@ static const IrInsn *composed(const IrKernel *kernel, int32_t at, const IrOperan
   const IrInsn *found = NULL;
   switch ((int)insn->op) {
   case IR_bor: return insn;
+  case IR_copy: return composed(kernel, i, &insn->args[1], true, depth - 1);
   case IR_store: return composed(kernel, i, &insn->args[1], false, depth - 1);
   case IR_load:
     return insn->space == IR_SPACE_LOCAL && insn->sub <= 1 && insn->args[1].kind != IR_OPD_REG

@@ -86,6 +86,11 @@ const char *cause_parity_kind(Machine *machine, const WaitContext *wait);
 bool cause_slots_begin_apart(Machine *machine, const Mbar *bar, int warp, const IrInsn *wait,
                              int parity);
 /* A wait that returned false, and its thread went on. False when it does not say so. */
+/* Adds to a finding about the parity of a wait where the code changes it. */
+void cause_say_parity(Machine *machine, IrViolation *v, const IrInsn *wait);
+/* Adds to a finding about an operand (`text` of its event: "tmem_d + n") where the source above
+ * gives the name that it begins with. */
+void cause_say_defined(Machine *machine, IrViolation *v, const IrInsn *insn);
 bool cause_not_looped(Machine *machine, const WaitContext *wait, int64_t data);
 /* Why phases of `bar` run ahead of a waiter: reported when it can be named. `completer` is the warp
  * whose arrival completes the later phase (-1: none), `waiter` what the waiter asks for. */
@@ -101,6 +106,10 @@ bool code_in_loop(const IrKernel *kernel, const IrInsn *insn);
 /* Whether the operand changes from trip to trip of the innermost loop around the instruction. */
 bool code_varies(const IrKernel *kernel, KcArena *arena, const IrInsn *insn,
                  const IrOperand *operand);
+/* The instruction of a loop around `insn` that computes anew what the operand is made of from what
+ * it was (++round, phase ^= 1), the innermost loop first; or NULL. */
+const IrInsn *code_steps(const IrKernel *kernel, KcArena *arena, const IrInsn *insn,
+                         const IrOperand *operand);
 /* The instruction that puts the last bit field into the operand (a descriptor), as far as the code
  * in front tells, or NULL. */
 const IrInsn *code_composes(const IrKernel *kernel, const IrInsn *insn, const IrOperand *operand);

@@ -4,7 +4,7 @@
  * is the preceding, that is when (phase & 1) != p: a fresh barrier passes parity 1 and blocks
  * parity 0. try_wait and test_wait return false once; when the same wait is tried again before the
  * phase has changed the strand sleeps, so that spin loops need not be recognised. */
-#include "machine/causes/cause.h"
+#include "machine/causes/symptom.h"
 #include "machine/checks/finish.h"
 #include "machine/hardware/mbarrier.h"
 #include "machine/witness/contract.h"
@@ -38,6 +38,7 @@ static void check_parity(Machine *machine, const Wait *wait, const Mbar *bar, ui
       "the parity operand of the wait on %s is %llu; only its lowest bit can be meant",
       mbarrier_name(machine, bar, bar->rank), (unsigned long long)value);
   if (v) ir_violation_fact(machine->violations, v, "parity", "%llu", (unsigned long long)value);
+  cause_say_parity(machine, v, wait->insn);
 }
 
 /* Splits the active lanes by barrier and operand; returns the number of parts. */

@@ -1,6 +1,6 @@
 #include "machine/hardware/tmem.h"
 
-#include "machine/causes/cause.h"
+#include "machine/causes/symptom.h"
 #include "machine/inputs/origin.h"
 #include "machine/witness/timeline.h"
 
@@ -231,15 +231,18 @@ static void check_use(Machine *machine, const TmemUse *u) {
                           "it",
                           u->what, machine->warps[u->warp]->id, u->column);
   if (v && near) ir_violation_related(machine->violations, v, near->insn->where, "allocated here");
+  cause_say_defined(machine, v, u->insn);
 }
 
 void tmem_check_any_alloc(Machine *machine, const Strand *strand, const IrInsn *insn,
                           const char *what) {
   const CtaState *cta = cta_state(strand->warp->cta);
   if (cta->allocs.count || cta->alloc_unknown) return;
-  machine_violation(machine, MACHINE_CHECK_PHASE, insn, "tcgen05-tmem-unallocated",
-                    "%s by %s uses tensor memory, but no tcgen05.alloc was executed", what,
-                    machine_who(machine, strand));
+  IrViolation *v =
+      machine_violation(machine, MACHINE_CHECK_PHASE, insn, "tcgen05-tmem-unallocated",
+                        "%s by %s uses tensor memory, but no tcgen05.alloc was executed", what,
+                        machine_who(machine, strand));
+  cause_say_defined(machine, v, insn);
 }
 
 static int group_of(const IrInsn *insn) {
