@@ -151,6 +151,23 @@ bool code_varies(const IrKernel *kernel, KcArena *arena, const IrInsn *insn,
   return false;
 }
 
+/* The last instruction before `at` that writes the register, or that stores where the load reads.
+ */
+static int32_t writer_before(const IrKernel *kernel, int32_t at, const IrOperand *value,
+                             bool in_memory) {
+  for (int32_t i = at - 1; i >= 0; i--) {
+    const IrInsn *insn = &kernel->insns.items[i];
+    if (in_memory && (insn->op == IR_store || insn->op == IR_copy) &&
+        insn->args[0].kind == value->kind && insn->args[0].id == value->id &&
+        insn->args[0].value == value->value)
+      return i;
+    for (int a = 0; !in_memory && a < insn->nargs; a++)
+      if (is_written(insn, a) && insn->args[a].kind == IR_OPD_REG && insn->args[a].id == value->id)
+        return i;
+  }
+  return -1;
+}
+
 /* Whether it computes a register from itself: phase ^= 1, ++round. */
 static bool steps(const IrInsn *insn) {
   if (insn->op != IR_add && insn->op != IR_sub && insn->op != IR_bxor) return false;
@@ -178,26 +195,32 @@ const IrInsn *code_steps(const IrKernel *kernel, KcArena *arena, const IrInsn *i
   return NULL;
 }
 
+static bool reads_block(const IrInsn *insn) {
+  return insn->op == IR_mov && insn->args[1].kind == IR_OPD_SPECIAL &&
+         insn->args[1].id >= (int32_t)IR_SREG_ctaid_x &&
+         insn->args[1].id <= (int32_t)IR_SREG_ctaid_z;
+}
+
+const IrInsn *code_counts_from_block(const IrKernel *kernel, const IrInsn *insn) {
+  enum { LOOPS = 4 };
+  int32_t at = (int32_t)(insn - kernel->insns.items), smallest = 0;
+  for (int n = 0; n < LOOPS; n++) {
+    Range range = larger_loop(kernel, at, smallest);
+    if (range.last < range.first) return NULL;
+    smallest = range.last - range.first + 1;
+    for (int32_t i = range.first; i <= range.last; i++) {
+      const IrInsn *step = &kernel->insns.items[i];
+      if (!steps(step)) continue;
+      int32_t from = writer_before(kernel, range.first, &step->args[0], false);
+      if (from >= 0 && reads_block(&kernel->insns.items[from])) return &kernel->insns.items[from];
+    }
+  }
+  return NULL;
+}
+
 /* ---- where a descriptor is put together ---- */
 
 enum { COMPOSE_DEPTH = 12 };
-
-/* The last instruction before `at` that writes the register, or that stores where the load reads.
- */
-static int32_t writer_before(const IrKernel *kernel, int32_t at, const IrOperand *value,
-                             bool in_memory) {
-  for (int32_t i = at - 1; i >= 0; i--) {
-    const IrInsn *insn = &kernel->insns.items[i];
-    if (in_memory && (insn->op == IR_store || insn->op == IR_copy) &&
-        insn->args[0].kind == value->kind && insn->args[0].id == value->id &&
-        insn->args[0].value == value->value)
-      return i;
-    for (int a = 0; !in_memory && a < insn->nargs; a++)
-      if (is_written(insn, a) && insn->args[a].kind == IR_OPD_REG && insn->args[a].id == value->id)
-        return i;
-  }
-  return -1;
-}
 
 static const IrInsn *composed(const IrKernel *kernel, int32_t at, const IrOperand *value,
                               bool in_memory, int depth) {

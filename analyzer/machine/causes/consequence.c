@@ -36,6 +36,8 @@ static const Row rows[] = {
      {"mbarrier-phase-not-flipped", "pipeline-stage-phase-desync", "mbarrier-initial-parity",
       "wgmma-group-protocol"}},
     {"mbarrier-initial-parity", {"pipeline-stage-phase-desync"}},
+    {"cluster-exit-without-sync", {"cluster-tile-index-not-uniform"}},
+    {"cluster-remote-barrier-exited", {"cluster-tile-index-not-uniform"}},
 };
 
 /* Bytes that pile up on a barrier because its phases no longer complete as they should. */

@@ -110,6 +110,9 @@ bool code_varies(const IrKernel *kernel, KcArena *arena, const IrInsn *insn,
  * it was (++round, phase ^= 1), the innermost loop first; or NULL. */
 const IrInsn *code_steps(const IrKernel *kernel, KcArena *arena, const IrInsn *insn,
                          const IrOperand *operand);
+/* Where the counter of a loop around the instruction gets blockIdx as it is for its first value, or
+ * NULL. */
+const IrInsn *code_counts_from_block(const IrKernel *kernel, const IrInsn *insn);
 /* The instruction that puts the last bit field into the operand (a descriptor), as far as the code
  * in front tells, or NULL. */
 const IrInsn *code_composes(const IrKernel *kernel, const IrInsn *insn, const IrOperand *operand);

@@ -1,6 +1,6 @@
 #include "machine/checks/finish.h"
 
-#include "machine/causes/cause.h"
+#include "machine/causes/symptom.h"
 #include "machine/hardware/bulk.h"
 #include "machine/hardware/pdl.h"
 #include "machine/hardware/tensor.h"
@@ -121,8 +121,22 @@ void finish_narrow_acquire(Machine *machine, const Mbar *bar, const IrInsn *insn
   if (v) ir_violation_related(machine->violations, v, bar->handed->where, "the arrive of the peer");
 }
 
+/* The barrier stands in a loop over tiles that each CTA of the cluster counts from its own block.
+ */
+static bool tiles_apart(Machine *machine, const Strand *strand, const IrInsn *insn) {
+  const IrInsn *start = code_counts_from_block(machine->kernel, insn);
+  if (!start) return false;
+  IrViolation *v = machine_violation(
+      machine, MACHINE_CHECK_PHASE, start, "cluster-tile-index-not-uniform",
+      "each CTA of the cluster counts its tiles from its own blockIdx: %s is through with them and "
+      "exits while others wait for it in the cluster barrier",
+      machine_who(machine, strand));
+  if (v) ir_violation_related(machine->violations, v, insn->where, "the cluster barrier");
+  return true;
+}
+
 void finish_cluster_short(Machine *machine, const Strand *strand, const IrInsn *insn) {
-  if (!insn) return;
+  if (!insn || tiles_apart(machine, strand, insn)) return;
   IrViolation *v = machine_violation(
       machine, MACHINE_CHECK_PHASE, insn, "cluster-barrier-unpaired",
       "the cluster barrier completes only because %s exits without having reached it",
