@@ -329,6 +329,15 @@ static const Arch *const *build_targets(KcArena *arena, const Job *job) {
   return list;
 }
 
+/* A rule file that is wrong fails the stage of the rules; here it counts as one that says nothing.
+ */
+static MachineEffect effect_of_kind(const char *kind, void *user) {
+  KcError error = {0};
+  const Rules *rules = lazy_rules_get(user, &error);
+  kc_error_clear(&error);
+  return rules ? rules_effect(rules, kind) : MACHINE_EFFECT_DATA;
+}
+
 bool pipeline_run(Analysis *a, const Job *job, const JobTarget *target, LazyRules *rules,
                   PipelineProgress *progress, KcError *error) {
   a->arena = kc_arena_new();
@@ -337,7 +346,10 @@ bool pipeline_run(Analysis *a, const Job *job, const JobTarget *target, LazyRule
   a->arch = arch_find(target->arch, error);
   a->exact = target->exact;
   Run run = {.analysis = a, .job = job, .rules = rules, .progress = progress, .error = error};
-  run.machine = (MachineOptions){.arch = a->arch, .assumes = strv_view(job->settings.assumes)};
+  run.machine = (MachineOptions){.arch = a->arch,
+                                 .assumes = strv_view(job->settings.assumes),
+                                 .effect = effect_of_kind,
+                                 .effect_user = rules};
   run.machine.build = build_targets(a->arena, job);
   run.machine.dump_events = g_strcmp0(job->dump, "events") == 0;
   run.machine.contracts =

@@ -8,6 +8,13 @@
 #include "ir/ir.h"
 #include "ir/violation.h"
 
+/* What a violation of some kind does to the run that it was seen in. */
+typedef enum MachineEffect {
+  MACHINE_EFFECT_DATA, /* values may be wrong from there on */
+  MACHINE_EFFECT_HANG, /* ... and threads may wait for what never comes */
+  MACHINE_EFFECT_NONE  /* nothing: speed, numbers, what other grids see */
+} MachineEffect;
+
 typedef struct MachineOptions {
   const Arch *arch;
   uint64_t max_steps;          /* warp instructions a run; 0: default (2 million) */
@@ -20,6 +27,10 @@ typedef struct MachineOptions {
   const IrViolation *pictured; /* with `picture`: of the smallest run that shows a violation of this
                                   kind at this place; NULL: of the first run */
   const Arch *const *build;    /* exact targets of the build, NULL-terminated; NULL: not known */
+  /* The effect of a violation kind, as its rule says; asked only once something was found. NULL:
+   * MACHINE_EFFECT_DATA of all. */
+  MachineEffect (*effect)(const char *kind, void *user);
+  void *effect_user;
 } MachineOptions;
 
 /* ---- facts of the host side, from running the host programs ---- */

@@ -6,7 +6,7 @@
 #include "support/suggest.h"
 #include "support/yaml.h"
 
-typedef enum KeyKind { KEY_TEXT, KEY_LIST, KEY_PAIRS, KEY_SEVERITY } KeyKind;
+typedef enum KeyKind { KEY_TEXT, KEY_LIST, KEY_PAIRS, KEY_SEVERITY, KEY_EFFECT } KeyKind;
 
 typedef struct Key {
   const char *name;
@@ -18,6 +18,7 @@ typedef struct Key {
 
 static const char *const ENGINES[] = {"instruction", "budget", "source", "machine", NULL};
 static const char *const SAFETIES[] = {"safe", "unsafe", NULL};
+static const char *const EFFECTS[] = {"data", "hang", "none", NULL}; /* as in MachineEffect */
 static const char *const SEVERITIES[] = {"off", "advice", "warning", "error", NULL};
 
 #define TEXT(name_, required_, allowed_)                                                           \
@@ -30,6 +31,7 @@ static const Key KEYS[] = {
     TEXT(family, true, NULL),
     TEXT(summary, true, NULL),
     {"severity", KEY_SEVERITY, true, offsetof(Rule, severity), SEVERITIES},
+    {"effect", KEY_EFFECT, false, offsetof(Rule, effect), EFFECTS},
     LIST(archs, true),
     TEXT(engine, true, ENGINES),
     LIST(detects, false),
@@ -108,6 +110,11 @@ static bool read_scalar(const Load *load, const KcYaml *node, const Key *key, Ru
   if (!node) return true;
   if (node->kind != KC_YAML_SCALAR) return fail_at(load, node, key->name, "must be text");
   if (!check_word(load, node, key)) return false;
+  if (key->kind == KEY_EFFECT) {
+    while (!g_str_equal(EFFECTS[rule->effect], node->text))
+      rule->effect++;
+    return true;
+  }
   if (key->kind == KEY_SEVERITY) return severity_from_name(node->text, &rule->severity);
   char *text = trimmed(load, node->text);
   if (!*text) return fail_at(load, node, key->name, "must not be empty");
@@ -123,7 +130,8 @@ static bool read_key(const Load *load, const KcYaml *root, const Key *key, Rule 
   case KEY_LIST: return read_list(load, node, key, rule);
   case KEY_PAIRS: return read_pairs(load, node, key, rule);
   case KEY_TEXT:
-  case KEY_SEVERITY: return read_scalar(load, node, key, rule);
+  case KEY_SEVERITY:
+  case KEY_EFFECT: return read_scalar(load, node, key, rule);
   }
   return false;
 }

@@ -120,6 +120,11 @@ const Rule *rules_detecting(const Rules *rules, const char *violation_kind) {
   return g_hash_table_lookup(rules->by_kind, violation_kind);
 }
 
+MachineEffect rules_effect(const Rules *rules, const char *violation_kind) {
+  const Rule *rule = rules_detecting(rules, violation_kind);
+  return rule ? rule->effect : MACHINE_EFFECT_DATA;
+}
+
 bool rules_is_family(const Rules *rules, const char *name) {
   for (guint i = 0; i < rules->all->len; i++)
     if (strcmp(((const Rule *)rules->all->pdata[i])->family, name) == 0) return true;

@@ -7,6 +7,7 @@
 
 #include "ir/directive.h"
 #include "ir/violation.h"
+#include "machine/machine.h"
 #include "support/error.h"
 
 typedef enum Severity { SEVERITY_OFF, SEVERITY_ADVICE, SEVERITY_WARNING, SEVERITY_ERROR } Severity;
@@ -14,8 +15,9 @@ typedef enum Severity { SEVERITY_OFF, SEVERITY_ADVICE, SEVERITY_WARNING, SEVERIT
 typedef struct Rule {
   char *id, *family, *summary;
   Severity severity;
-  char **aliases; /* NULL-terminated */
-  char **detects; /* violation kinds; the id itself when the file names none */
+  MachineEffect effect; /* on a run: "data", "hang" or "none" */
+  char **aliases;       /* NULL-terminated */
+  char **detects;       /* violation kinds; the id itself when the file names none */
   char **archs;
   char *engine; /* instruction | budget | source | machine */
   char *trigger, *consequence, *message, *help, *page, *anchor, *fix, *fix_safety, *since;
@@ -36,6 +38,8 @@ const GPtrArray *rules_all(const Rules *rules); /* of Rule*, by family then id *
 /* By id or alias; NULL with a suggestion in `error`. */
 const Rule *rules_find(const Rules *rules, const char *id, KcError *error);
 const Rule *rules_detecting(const Rules *rules, const char *violation_kind);
+/* The effect that the rule of a violation kind names; MACHINE_EFFECT_DATA when there is no rule. */
+MachineEffect rules_effect(const Rules *rules, const char *violation_kind);
 /* Whether a rule belongs to the family `name` ("mbarrier"). */
 bool rules_is_family(const Rules *rules, const char *name);
 

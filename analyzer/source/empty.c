@@ -16,6 +16,8 @@ static bool does_something(const IrKernel *kernel) {
   return false;
 }
 
+/* A launch that no run of the host code comes to stands behind a dispatcher: it may well ask for
+ * the target first. */
 static bool is_launched(const SourceCheck *check, const IrKernel *kernel) {
   const MachineHostFacts *host = check->host;
   for (int i = 0; host && i < host->launches.count; i++)

@@ -10,6 +10,7 @@
 #include "arch/arch.h"
 #include "machine/machine.h"
 #include "ptx/ptx.h"
+#include "rules/rules.h"
 
 Suite *test_suite(void);
 
@@ -19,6 +20,15 @@ typedef struct PtxRun {
   MachineResult *result;
   char kinds[1024]; /* distinct, sorted by first appearance, joined by a space */
 } PtxRun;
+
+static inline MachineEffect effect_of_kind(const char *kind, void *user) {
+  (void)user;
+  static Rules *rules; /* as long as the process of the test */
+  KcError error = {0};
+  if (!rules) rules = rules_load(&error);
+  ck_assert_msg(rules != NULL, "%s", error.message);
+  return rules_effect(rules, kind);
+}
 
 /* Runs a kernel of `threads` threads in clusters of `cluster` CTAs. `declarations` stand before
  * `body` inside the kernel. Common registers: %r0..31 .b32, %d0..15 .b64, %p0..7 .pred, %f0..31
@@ -48,7 +58,7 @@ static inline PtxRun run_ptx(const char *target, int threads, int cluster, const
   ck_assert_msg(run.violations.list.count == 0, "the instruction table says: %s",
                 run.violations.list.count ? run.violations.list.items[0]->message : "");
   MachineHostFacts host = {0};
-  MachineOptions options = {.arch = arch_find(target, &error)};
+  MachineOptions options = {.arch = arch_find(target, &error), .effect = effect_of_kind};
   ck_assert_ptr_nonnull(options.arch);
   run.result =
       machine_run(run.arena, program, program->kernels.items[0], &host, &options, &run.violations);

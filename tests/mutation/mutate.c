@@ -17,6 +17,7 @@
 #include "machine/machine.h"
 #include "mutant.h"
 #include "ptx/ptx.h"
+#include "rules/rules.h"
 
 typedef struct {
   int total, killed, equivalent;
@@ -36,14 +37,20 @@ typedef struct {
   const MachineHostFacts *host;
   GHashTable *baseline; /* "kind@where" */
   const char *file;
+  const Rules *rules;
 } Subject;
+
+static MachineEffect effect_of_kind(const char *kind, void *rules) {
+  return rules_effect(rules, kind);
+}
 
 static char *violation_key(const IrViolation *violation) {
   return g_strdup_printf("%s@%u", violation->kind, violation->where);
 }
 
 static void run(const Subject *subject, const IrKernel *kernel, IrViolations *violations) {
-  MachineOptions options = {.arch = subject->arch};
+  MachineOptions options = {
+      .arch = subject->arch, .effect = effect_of_kind, .effect_user = (void *)subject->rules};
   MachineResult *result =
       machine_run(violations->arena, subject->program, kernel, subject->host, &options, violations);
   budget_check(subject->program, kernel, subject->arch, subject->host, result, violations);
@@ -130,9 +137,10 @@ static bool mutate_file(Score *score, const char *arch_name, const char *file) {
   IrViolations violations = {.arena = arena};
   CudaTiming timing = {0};
   IrProgram *program = arch ? cuda_load(arena, file, &options, &violations, &timing, &error) : NULL;
-  if (program) {
+  Rules *rules = program ? rules_load(&error) : NULL;
+  if (rules) {
     MachineOptions machine = {.arch = arch};
-    Subject subject = {.program = program, .arch = arch, .file = file};
+    Subject subject = {.program = program, .arch = arch, .file = file, .rules = rules};
     subject.host = machine_run_hosts(program, &machine, &violations);
     for (int i = 0; i < program->kernels.count; i++)
       mutate_kernel(score, &subject, program->kernels.items[i]);
@@ -141,8 +149,10 @@ static bool mutate_file(Score *score, const char *arch_name, const char *file) {
     fprintf(stderr, "%s\n", text);
     kc_error_clear(&error);
   }
+  bool good = rules != NULL;
+  rules_free(rules);
   kc_arena_free(arena);
-  return program != NULL;
+  return good;
 }
 
 static void load_equivalents(Score *score, const char *path) {

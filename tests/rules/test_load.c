@@ -59,10 +59,11 @@ START_TEST(reads_every_key) {
   Rule *rule = parse(with("not_when:\n  - same value\ntools:\n  ptxas: silent\n"
                           "message: '{first} and {second}'\nbad: |\n  a();\ngood: |\n  b();\n"
                           "fix: insert a barrier\nfix_safety: unsafe\n"
-                          "one_dialect: a host attribute\naliases: [shared-race]\n"));
+                          "effect: hang\none_dialect: a host attribute\naliases: [shared-race]\n"));
   ck_assert_msg(rule != NULL, "%s", error.message);
   ck_assert_str_eq(rule->id, "smem-race");
   ck_assert_int_eq(rule->severity, SEVERITY_ERROR);
+  ck_assert_int_eq(rule->effect, MACHINE_EFFECT_HANG);
   ck_assert_str_eq(rule->detects[0], "smem-race");
   ck_assert_ptr_null(rule->detects[1]);
   ck_assert_str_eq(rule->tools[0], "ptxas: silent");
@@ -77,6 +78,7 @@ END_TEST
 START_TEST(optional_keys_may_be_absent) {
   Rule *rule = parse(WHOLE);
   ck_assert_ptr_nonnull(rule);
+  ck_assert_int_eq(rule->effect, MACHINE_EFFECT_DATA);
   ck_assert_ptr_null(rule->message);
   ck_assert_ptr_null(rule->not_when[0]);
   ck_assert_ptr_null(rule->one_dialect);

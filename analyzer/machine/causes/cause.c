@@ -488,62 +488,16 @@ static bool explain(Machine *machine, const Symptom *s, bool generic) {
   return false;
 }
 
-/* Kinds that leave a run what it was: what follows them is no consequence. */
-static bool harmless(const char *kind) {
-  static const char *const kinds[] = {
-      "numerics-fp8-no-promotion", "tcgen05-alloc-permit-held", "mbarrier-parity-not-reduced",
-      "tcgen05-ld-lane-partition", "pdl-read-before-wait",      "tma-tensormap-no-acquire",
-      "tcgen05-dealloc-missing",   "tcgen05-alloc-columns",     "wgmma-fence-missing",
-      "tcgen05-smem-descriptor",   "tcgen05-dealloc-in-use",    "tma-war-no-proxy-fence",
-  };
-  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-    if (strcmp(kinds[i], kind) == 0) return true;
-  return false;
+static MachineEffect effect_of(const Machine *machine, const char *kind) {
+  const MachineOptions *options = machine->session->options;
+  return options->effect ? options->effect(kind, options->effect_user) : MACHINE_EFFECT_DATA;
 }
 
-static bool fits_any(const char *kind, const char *const *patterns, size_t count) {
-  for (size_t i = 0; i < count; i++)
-    if (core_kind_fits(patterns[i], kind)) return true;
-  return false;
-}
-
-/* Kinds about speed, numbers, or what other grids see. */
-static bool beside_the_run(const char *kind) {
-  static const char *const patterns[] = {
-      "perf-*",
-      "numerics-*",
-      "cache-*",
-      "grid-*",
-      "pdl-read-*",
-      "pdl-wait-*",
-      "global-*",
-      "vector-*",
-      "fragment-*",
-      "tma-war-no-proxy-fence",
-      "smem-swizzle-*",
-      "tma-swizzled-*",
-      "mbarrier-relaxed-wait",
-      "smem-implicit*",
-      "clc-transform-m*",
-      "mbarrier-scope-too-narrow",
-  };
-  return harmless(kind) || fits_any(kind, patterns, sizeof patterns / sizeof *patterns);
-}
-
-/* Kinds after which threads may wait for what never comes. */
-static bool may_hang(const char *kind) {
-  static const char *const patterns[] = {
-      "mbarrier-*",      "pipeline-*",  "barrier-*",  "cluster-*",    "clc-*",
-      "warp-*",          "pdl-spin-*",  "register-*", "tcgen05-*",    "tma-issued-*",
-      "tma-multicast-*", "tma-box-*",   "smem-out-*", "smem-array-*", "wgmma-incompl*",
-      "tma-size-*",      "tma-address*"};
-  return !beside_the_run(kind) && fits_any(kind, patterns, sizeof patterns / sizeof *patterns);
-}
-
+/* Whether a violation was found that what follows may be the consequence of. */
 static bool found_before(const Machine *machine, bool hang) {
   for (int i = 0; i < machine->violations->list.count; i++) {
-    const char *kind = machine->violations->list.items[i]->kind;
-    if (hang ? may_hang(kind) : !beside_the_run(kind)) return true;
+    MachineEffect effect = effect_of(machine, machine->violations->list.items[i]->kind);
+    if (hang ? effect == MACHINE_EFFECT_HANG : effect != MACHINE_EFFECT_NONE) return true;
   }
   return false;
 }
