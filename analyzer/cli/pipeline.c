@@ -248,13 +248,24 @@ static void run_kernels(Run *run) {
   }
 }
 
+/* A rule file that is wrong fails the stage of the rules; here it counts as one that says nothing.
+ */
+static MachineEffect effect_of_kind(const char *kind, void *user) {
+  KcError error = {0};
+  const Rules *rules = lazy_rules_get(user, &error);
+  kc_error_clear(&error);
+  return rules ? rules_effect(rules, kind) : MACHINE_EFFECT_DATA;
+}
+
 MachineResult *pipeline_picture(const Analysis *a, const Job *job, int k,
                                 const IrViolation *violation, const IrViolation **shown) {
   MachineOptions options = {.arch = a->arch,
                             .assumes = strv_view(job->settings.assumes),
                             .max_time_us = job->timeout_us / LIMIT_MACHINE_PART,
                             .picture = true,
-                            .pictured = violation};
+                            .pictured = violation,
+                            .effect = effect_of_kind,
+                            .effect_user = a->rules};
   const IrKernel *kernel = a->program->kernels.items[k];
   IrViolations *seen = KC_NEW(a->arena, IrViolations);
   seen->arena = a->arena;
@@ -329,15 +340,6 @@ static const Arch *const *build_targets(KcArena *arena, const Job *job) {
   return list;
 }
 
-/* A rule file that is wrong fails the stage of the rules; here it counts as one that says nothing.
- */
-static MachineEffect effect_of_kind(const char *kind, void *user) {
-  KcError error = {0};
-  const Rules *rules = lazy_rules_get(user, &error);
-  kc_error_clear(&error);
-  return rules ? rules_effect(rules, kind) : MACHINE_EFFECT_DATA;
-}
-
 bool pipeline_run(Analysis *a, const Job *job, const JobTarget *target, LazyRules *rules,
                   PipelineProgress *progress, KcError *error) {
   a->arena = kc_arena_new();
@@ -345,6 +347,7 @@ bool pipeline_run(Analysis *a, const Job *job, const JobTarget *target, LazyRule
   a->timing = json_object();
   a->arch = arch_find(target->arch, error);
   a->exact = target->exact;
+  a->rules = rules;
   Run run = {.analysis = a, .job = job, .rules = rules, .progress = progress, .error = error};
   run.machine = (MachineOptions){.arch = a->arch,
                                  .assumes = strv_view(job->settings.assumes),

@@ -20,6 +20,7 @@ typedef struct Analysis {
                           says how much shared memory it gets */
   bool list_constants; /* set before pipeline_run: fill program->constants */
   char **constants;    /* set before pipeline_run: "NAME=N" of them, set in the text; or NULL */
+  LazyRules *rules;    /* the caller's, as pipeline_run was given it */
   IrProgram *program;
   MachineHostFacts *host;
   bool *selected;           /* a kernel: does --kernel name it */
