@@ -94,6 +94,50 @@ static uint32_t mma_sync(const IrKernel *kernel) {
   return event ? event->where : 0;
 }
 
+/* What is computed, and not only moved or packed, into a register. */
+static bool computes(const IrInsn *insn) {
+  switch (insn->op) {
+  case IR_band:
+  case IR_bor:
+  case IR_bxor:
+  case IR_lop3:
+  case IR_prmt:
+  case IR_shr:
+  case IR_sub:
+  case IR_mul:
+  case IR_mad: return true;
+  case IR_opaque: return !insn->text || strcmp(insn->text, "mma") != 0;
+  default: return false;
+  }
+}
+
+static bool is_computed(const IrKernel *kernel, int32_t reg, int depth) {
+  for (int i = 0; i < kernel->insns.count; i++) {
+    const IrInsn *insn = &kernel->insns.items[i];
+    int results = insn->op == IR_opaque ? insn->sub : insn->op == IR_event ? 0 : 1;
+    for (int d = 0; d < results && d < insn->nargs; d++) {
+      if (insn->args[d].kind != IR_OPD_REG || insn->args[d].id != reg) continue;
+      bool copy = insn->op == IR_mov && insn->args[1].kind == IR_OPD_REG;
+      if (computes(insn) || (copy && depth > 0 && is_computed(kernel, insn->args[1].id, depth - 1)))
+        return true;
+    }
+  }
+  return false;
+}
+
+/* Operands that are unpacked or converted in registers: wgmma takes one of them from there, the
+ * other has to be in shared memory. */
+static bool transforms_operands(const IrKernel *kernel) {
+  for (int i = 0; i < kernel->insns.count; i++) {
+    const IrInsn *insn = &kernel->insns.items[i];
+    if (insn->op != IR_opaque || !insn->text || strcmp(insn->text, "mma") != 0) continue;
+    for (int a = insn->sub; a < insn->nargs - insn->sub; a++)
+      if (insn->args[a].kind == IR_OPD_REG && is_computed(kernel, insn->args[a].id, 3)) return true;
+    return false;
+  }
+  return false;
+}
+
 static void check_mma_sync(SourceCheck *check, const IrKernel *kernel) {
   enum { SMALL_BLOCK = 128 };
   const Arch *arch = check->arch;
@@ -101,7 +145,7 @@ static void check_mma_sync(SourceCheck *check, const IrKernel *kernel) {
       source_find_event(kernel, IR_EV_tcgen05_mma) || kernel->max_threads < SMALL_BLOCK)
     return;
   uint32_t mma = mma_sync(kernel);
-  if (!mma || !in_loop(kernel, mma)) return;
+  if (!mma || !in_loop(kernel, mma) || transforms_operands(kernel)) return;
   IrViolation *v = source_once(check, "perf-mma-sync-on-wgmma-target", kernel, kernel->where,
                                "%s multiplies with mma.sync only; %s has %s", kernel->name,
                                arch->name, arch->has_wgmma ? "wgmma" : "tcgen05.mma");

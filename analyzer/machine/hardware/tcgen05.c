@@ -130,7 +130,7 @@ static void check_shape(Machine *machine, const IrInsn *insn, const InstructionD
               : pair ? d->m == 128 || d->m == 256
                      : d->m == 64 || d->m == 128;
   if (block_scaled(insn) && !pair && d->m != 128) m_ok = false;
-  int step = pair ? 16 : 8;
+  int step = pair || (insn->shape.kind == IR_KIND_i8 && d->n > 32) ? 16 : 8;
   bool n_ok = d->n >= 8 && d->n <= 256 && d->n % step == 0;
   if (m_ok && n_ok) return;
   IrViolation *v =
