@@ -35,6 +35,7 @@ static void gather_launches(Budget *b) {
     const MachineLaunch *l = &b->host->launches.items[i];
     if (!ir_kernel_is_named(b->kernel, l->kernel)) continue;
     BudgetLaunch launch = {.smem = l->smem, .extended = l->extended, .where = l->where};
+    launch.fills_the_card = l->fills_the_card;
     take_dims(launch.grid, l->grid);
     take_dims(launch.block, l->block);
     take_dims(launch.cluster, l->cluster);

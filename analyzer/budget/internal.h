@@ -9,6 +9,7 @@ typedef struct BudgetLaunch { /* a launch of this kernel, from host code or a di
   int64_t smem;                          /* dynamic, bytes; -1: not known */
   bool extended;                         /* cudaLaunchKernelEx */
   bool directive;
+  bool fills_the_card; /* a CTA (or a few) for each SM, whatever their number */
   uint32_t where;
 } BudgetLaunch;
 

@@ -157,12 +157,19 @@ static bool is_sm_count(int64_t grid) {
 }
 
 static void check_clc_grid(const Budget *b, const BudgetLaunch *launch) {
-  if (!find_event(b->kernel, IR_EV_clc_try_cancel, 0) || !is_sm_count(budget_volume(launch->grid)))
+  if (!find_event(b->kernel, IR_EV_clc_try_cancel, 0)) return;
+  IrViolation *v;
+  if (launch->fills_the_card)
+    v = ir_violation(b->violations, "clc-grid-already-persistent", b->kernel, launch->where,
+                     "the grid is sized by the number of SMs of the device, which leaves "
+                     "try_cancel nothing to cancel");
+  else if (is_sm_count(budget_volume(launch->grid)))
+    v = ir_violation(b->violations, "clc-grid-already-persistent", b->kernel, launch->where,
+                     "a grid of %" G_GINT64_FORMAT
+                     " CTAs, one for each SM, leaves try_cancel nothing to cancel",
+                     budget_volume(launch->grid));
+  else
     return;
-  IrViolation *v = ir_violation(
-      b->violations, "clc-grid-already-persistent", b->kernel, launch->where,
-      "a grid of %" G_GINT64_FORMAT " CTAs, one for each SM, leaves try_cancel nothing to cancel",
-      budget_volume(launch->grid));
   v->confidence = IR_INFERRED;
 }
 

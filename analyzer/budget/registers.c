@@ -210,22 +210,29 @@ static void check_accumulators(const Budget *b) {
                b->kernel->name, needed, allowed);
 }
 
+static bool exceeds_file(const Budget *b, int64_t block, uint32_t where) {
+  const IrKernel *kernel = b->kernel;
+  int64_t threads = (block + 31) / 32 * 32, registers = (kernel->maxnreg + 7) / 8 * 8;
+  if (threads * registers <= b->arch->registers_per_block) return false;
+  IrViolation *v =
+      ir_violation(b->violations, "launch-registers-exceed-file", kernel, where,
+                   "%" G_GINT64_FORMAT " threads with __maxnreg__(%d) may need %" G_GINT64_FORMAT
+                   " registers, a block has %d",
+                   threads, kernel->maxnreg, threads * registers, b->arch->registers_per_block);
+  v->confidence = IR_INFERRED; /* the cap, not what the compiler used */
+  return true;
+}
+
 static void check_file(const Budget *b) {
   const IrKernel *kernel = b->kernel;
   if (kernel->maxnreg <= 0) return;
-  for (int i = 0; i < b->launches.count; i++) {
-    const BudgetLaunch *launch = &b->launches.items[i];
-    int64_t threads = (budget_volume(launch->block) + 31) / 32 * 32;
-    int64_t registers = (kernel->maxnreg + 7) / 8 * 8;
-    if (threads * registers <= b->arch->registers_per_block) continue;
-    IrViolation *v =
-        ir_violation(b->violations, "launch-registers-exceed-file", kernel, launch->where,
-                     "%" G_GINT64_FORMAT " threads with __maxnreg__(%d) may need %" G_GINT64_FORMAT
-                     " registers, a block has %d",
-                     threads, kernel->maxnreg, threads * registers, b->arch->registers_per_block);
-    v->confidence = IR_INFERRED; /* the cap, not what the compiler used */
-    return;
-  }
+  for (int i = 0; i < b->launches.count; i++)
+    if (exceeds_file(b, budget_volume(b->launches.items[i].block), b->launches.items[i].where))
+      return;
+  int64_t required[3];
+  for (int i = 0; i < 3; i++)
+    required[i] = kernel->reqntid[i] > 0 ? kernel->reqntid[i] : kernel->reqntid[0] > 0;
+  exceeds_file(b, budget_volume(required), kernel->where);
 }
 
 void budget_registers(const Budget *b, BudgetKernel *out) {

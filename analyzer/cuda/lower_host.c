@@ -117,7 +117,11 @@ bool lower_kernel_launch(Lower *l, const Call *call, IrOperand *result) {
 
 /* ---- the device that the program runs on ---- */
 
-enum { ATTRIBUTE_MAJOR = 75, ATTRIBUTE_MINOR = 76 }; /* cudaDevAttrComputeCapability* */
+enum {
+  ATTRIBUTE_PROCESSORS = 16,
+  ATTRIBUTE_MAJOR = 75,
+  ATTRIBUTE_MINOR = 76
+}; /* cudaDevAttrComputeCapability* */
 
 static IrOperand device_value(Lower *l, IrOperand id, const CppType *type) {
   IrOperand args[] = {role(ir_use(lower_temp(l, type->ir)), IR_ROLE_dst), role(id, IR_ROLE_id)};
@@ -128,11 +132,11 @@ static IrOperand device_value(Lower *l, IrOperand id, const CppType *type) {
 bool lower_device_property(Lower *l, CXCursor member, const CppType *type, IrOperand *result) {
   if (!l->kernel->is_host) return false;
   const char *name = unit_name(l->unit, member);
-  bool major = strcmp(name, "major") == 0;
-  if (!major && strcmp(name, "minor") != 0) return false;
+  bool processors = strcmp(name, "multiProcessorCount") == 0, major = strcmp(name, "major") == 0;
+  if (!processors && !major && strcmp(name, "minor") != 0) return false;
   const char *owner = unit_name(l->unit, l->clang->getCursorSemanticParent(member));
   if (strcmp(owner, "cudaDeviceProp") != 0) return false;
-  int64_t id = major ? ATTRIBUTE_MAJOR : ATTRIBUTE_MINOR;
+  int64_t id = processors ? ATTRIBUTE_PROCESSORS : major ? ATTRIBUTE_MAJOR : ATTRIBUTE_MINOR;
   *result = device_value(l, lower_constant(id, IR_TYPE_U(4)), type);
   return true;
 }

@@ -180,6 +180,8 @@ struct MachineSession {
   MachineResult *result;
   int nregs;               /* registers of a warp: the kernel's, then cells made on the way */
   uint32_t shared_bytes;   /* of one CTA, with the reserved start */
+  uint32_t shared_slack;   /* of these: bytes behind what the launch gives, where barriers that the
+                              host forgot are followed all the same */
   uint64_t *object_offset; /* by object id: offset in shared memory, or generic address elsewhere */
   void *core;              /* private to the core */
   void *protocol;          /* protocol half: what it keeps between runs (inferred box bytes) */

@@ -55,8 +55,9 @@ typedef struct MachineLaunch {
   int64_t smem;                          /* -1: unknown */
   bool pdl_attribute;                    /* programmaticStreamSerializationAllowed */
   bool pdl_known;
-  bool extended;  /* cudaLaunchKernelEx */
-  bool unreached; /* no run of the host program on the target's device came to it */
+  bool extended;       /* cudaLaunchKernelEx */
+  bool unreached;      /* no run of the host program on the target's device came to it */
+  bool fills_the_card; /* the grid is the number of SMs, as the code asks the device */
   uint32_t where;
   KC_VEC(int64_t) args;                  /* INT64_MIN: unknown */
   KC_VEC(const MachineTensorMap *) maps; /* by parameter index; NULL where the argument is no map */

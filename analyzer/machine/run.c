@@ -516,6 +516,8 @@ static void count_asm(MachineSession *session) {
   g_hash_table_destroy(ran);
 }
 
+#define FORGOTTEN_BARRIERS 1024
+
 static void size_shared(MachineSession *session, const MachineSamples *samples) {
   const CoreSession *core = session->core;
   uint64_t end = core->static_end;
@@ -526,6 +528,9 @@ static void size_shared(MachineSession *session, const MachineSamples *samples) 
   }
   uint64_t most = CORE_SHARED_RESERVED + UINT64_C(0x100000);
   session->shared_bytes = (uint32_t)((end < most ? end : most) + 7) & ~7u;
+  if (!core->has_dynamic || samples->list.count == 0 || !samples->list.items[0]->launched) return;
+  session->shared_slack = FORGOTTEN_BARRIERS;
+  session->shared_bytes += FORGOTTEN_BARRIERS;
 }
 
 MachineResult *machine_run(KcArena *arena, const IrProgram *program, const IrKernel *kernel,

@@ -9,7 +9,9 @@ enum { MAX_ARRAYS = 8 };
 
 typedef struct {
   char *name;
+  bool barriers;  /* by its element type: mbarriers lie in it */
   size_t written; /* offset of the first write, 0: none */
+  size_t used;    /* ... of the first use */
 } Array;
 
 static bool is_word(SourceText text, size_t begin, size_t end, const char *word) {
@@ -23,11 +25,14 @@ static size_t skip_blanks(SourceText text, size_t at) {
 }
 
 /* Behind `extern`: the name of the array if this declares dynamic shared memory, else NULL. */
-static char *declared_array(SourceText text, size_t end, size_t *at) {
+static char *declared_array(SourceText text, size_t end, size_t *at, bool *barriers) {
   bool shared = false;
   size_t begin;
   while (source_next_word(text, end, at, &begin)) {
     if (is_word(text, begin, *at, "__shared__")) shared = true;
+    if (is_word(text, begin, *at, "uint64_t") || is_word(text, begin, *at, "Barrier") ||
+        is_word(text, begin, *at, "barrier"))
+      *barriers = true;
     size_t next = skip_blanks(text, *at);
     if (next >= end || text.text[next] == ';') return NULL;
     if (text.text[next] == '[') return shared ? g_strndup(text.text + begin, *at - begin) : NULL;
@@ -48,22 +53,36 @@ static bool is_write(SourceText text, size_t at) {
   return text.text[at] == '=' && text.text[at + 1] != '=';
 }
 
+/* An array of mbarriers beside one of something else: whoever uses them writes them, through
+ * pointers and calls as well. */
+static void count_barriers(Array *arrays, int count) {
+  bool mixed = false;
+  for (int i = 1; i < count; i++)
+    mixed |= arrays[i].barriers != arrays[0].barriers;
+  for (int i = 0; i < count && mixed; i++)
+    if (!arrays[i].written) arrays[i].written = arrays[i].used;
+}
+
 static int read_arrays(SourceText text, size_t open, size_t close, Array *arrays) {
   int count = 0;
   size_t at = open, begin;
   while (source_next_word(text, close, &at, &begin)) {
     if (is_word(text, begin, at, "extern")) {
-      char *name = declared_array(text, close, &at);
+      bool barriers = false;
+      char *name = declared_array(text, close, &at, &barriers);
       if (name && count < MAX_ARRAYS)
-        arrays[count++].name = name;
+        arrays[count++] = (Array){.name = name, .barriers = barriers};
       else
         g_free(name);
       continue;
     }
-    for (int i = 0; i < count; i++)
-      if (!arrays[i].written && is_word(text, begin, at, arrays[i].name) && is_write(text, at))
-        arrays[i].written = begin;
+    for (int i = 0; i < count; i++) {
+      if (!is_word(text, begin, at, arrays[i].name)) continue;
+      if (!arrays[i].used) arrays[i].used = begin;
+      if (!arrays[i].written && is_write(text, at)) arrays[i].written = begin;
+    }
   }
+  count_barriers(arrays, count);
   return count;
 }
 

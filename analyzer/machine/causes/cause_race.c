@@ -413,6 +413,18 @@ static bool no_proxy_fence(Machine *machine, const Symptom *s) {
   return v != NULL;
 }
 
+/* The schedule let a warp read before another had written, and no loop leads from the read back to
+ * the write: the code means the read to come later. */
+static bool reads_ahead(const Machine *machine, const Symptom *s) {
+  if (s->race != RACE_WRITE_AFTER_READ || s->now->insn >= s->before->insn) return false;
+  const IrKernel *kernel = machine->kernel;
+  int32_t write = (int32_t)(s->now->insn - kernel->insns.items);
+  for (int32_t i = (int32_t)(s->before->insn - kernel->insns.items); i < kernel->insns.count; i++)
+    if (kernel->insns.items[i].op == IR_branch && kernel->insns.items[i].target <= write)
+      return false;
+  return true;
+}
+
 static bool threads_only(Machine *machine, const Symptom *s) {
   if (cause_single_barrier(machine, s)) return true;
   if (s->before->insn->op == IR_event && s->before->insn->event == IR_EV_tcgen05_alloc) {
@@ -438,15 +450,21 @@ static bool threads_only(Machine *machine, const Symptom *s) {
                  "nothing, in whatever order: both write the same bytes");
     return v != NULL;
   }
-  const char *how = s->race == RACE_READ_AFTER_WRITE   ? "read"
-                    : s->race == RACE_WRITE_AFTER_READ ? "overwritten"
-                                                       : "written again";
+  /* Said where the peer is used before it is known to run. */
+  if (protocol_of(machine)->early_remote &&
+      warp_rank(machine, s->before->warp) != warp_rank(machine, s->now->warp))
+    return true;
+  bool turned = reads_ahead(machine, s);
+  const Access *first = turned ? s->now : s->before, *then = turned ? s->before : s->now;
+  const char *how = turned || s->race == RACE_READ_AFTER_WRITE ? "read"
+                    : s->race == RACE_WRITE_AFTER_READ         ? "overwritten"
+                                                               : "written again";
   IrViolation *v =
-      blame(machine, BLAME("smem-race", MACHINE_CHECK_RACE, s->now->insn, NULL, s->offset, 2),
+      blame(machine, BLAME("smem-race", MACHINE_CHECK_RACE, then->insn, NULL, s->offset, 2),
             "%s is %s by %s while %s may still %s it: no barrier orders the two",
-            cause_place(machine, s), how, witness_warp(machine, s->now->warp),
-            witness_warp(machine, s->before->warp), s->before->write ? "write" : "read");
-  cause_relate(machine, v, s->before, witness_access(machine, s->before));
+            cause_place(machine, s), how, witness_warp(machine, then->warp),
+            witness_warp(machine, first->warp), first->write ? "write" : "read");
+  cause_relate(machine, v, first, witness_access(machine, first));
   witness_race(machine, v, s->before, s->now, "a barrier that both take part in");
   return v != NULL;
 }

@@ -32,9 +32,10 @@ void finish_remote(Machine *machine, Strand *strand, uint32_t lanes, int rank, c
   Protocol *p = protocol_of(machine);
   WarpState *ws = warp_state(strand->warp);
   if (!(ws->peers_started >> rank & 1)) {
-    if (finish_peer_started(machine, strand, lanes, rank))
-      ws->peers_started |= UINT32_C(1) << rank;
-    else
+    bool early = !finish_peer_started(machine, strand, lanes, rank);
+    ws->peers_started |= UINT32_C(1) << rank; /* said once, at the warp's first use */
+    p->early_remote |= early;
+    if (early)
       machine_violation(machine, MACHINE_CHECK_RACE, insn, "cluster-start-without-sync",
                         "%s uses the shared memory of CTA %d, but no cluster barrier guarantees "
                         "that it has started",
@@ -250,7 +251,7 @@ void finish_unknown_copy(Machine *machine, const Strand *strand, const IrInsn *i
 void finish_unknown_access(Machine *machine, const Strand *strand, const IrInsn *insn,
                            const MachineAccess *access) {
   (void)strand;
-  if (access->kind == MACHINE_READ) return;
+  if (access->kind != MACHINE_WRITE) return;
   if (insn->space == IR_SPACE_GLOBAL || insn->space == IR_SPACE_LOCAL) return;
   if (insn->space != IR_SPACE_SHARED && insn->space != IR_SPACE_SHARED_CLUSTER) return;
   machine_switch_off(machine, MACHINE_CHECK_RACE, insn,

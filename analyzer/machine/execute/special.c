@@ -76,7 +76,8 @@ static Value uniform_special(Machine *machine, const Warp *warp, IrSpecial speci
     return machine->dynamic_shared >= 0 ? value_known((uint64_t)machine->dynamic_shared)
                                         : value_unknown(core_hash(special, 21) & ~UINT64_C(1));
   case IR_SREG_total_smem_size:
-    return value_known(machine->session->shared_bytes - CORE_SHARED_RESERVED);
+    return value_known(machine->session->shared_bytes - machine->session->shared_slack -
+                       CORE_SHARED_RESERVED);
   default: return value_unknown(core_hash(special, 21) & ~UINT64_C(1));
   }
 }

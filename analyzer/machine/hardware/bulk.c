@@ -6,6 +6,7 @@
 #include "machine/hardware/pdl.h"
 #include "machine/inputs/origin.h"
 #include "machine/inputs/sample.h"
+#include "machine/inputs/slice.h"
 #include "machine/witness/timeline.h"
 #include "machine/witness/witness.h"
 
@@ -495,7 +496,8 @@ static MachineStep async_store(Machine *machine, Strand *strand, const IrInsn *i
       finish_unknown_copy(machine, strand, insn, to.known);
       continue;
     }
-    if (insn->event == IR_EV_red_async && to.rank == strand->warp->cta->rank)
+    if (insn->event == IR_EV_red_async && to.rank == strand->warp->cta->rank &&
+        !slice_operand(machine->session, ir_arg(insn, IR_ROLE_dst_addr)).mapped)
       machine_violation(machine, MACHINE_CHECK_ALWAYS, insn, "cluster-dsmem-unmapped-address",
                         "%s to %s in the executing CTA: its target is another CTA of the cluster "
                         "(mapa)",

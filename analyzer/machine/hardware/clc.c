@@ -3,9 +3,7 @@
 #include "machine/checks/checks.h"
 #include "machine/checks/finish.h"
 #include "machine/hardware/bulk.h"
-
-/* Tiles that the machine hands out. */
-#define CLC_GRANTS 3
+#include "machine/inputs/sample.h"
 
 /* The response as the machine writes it: the lowest word is %ctaid.x, the highest bit of each half
  * says "cancelled". Registers hold 64 bits, so that of a .b128 register the low half is left. */
@@ -129,9 +127,9 @@ MachineStep event_clc_get_ctaid(Machine *machine, Strand *strand, const IrInsn *
     machine_violation(machine, MACHINE_CHECK_PHASE, insn, "clc-ctaid-unchecked",
                       "get_first_ctaid is read from a response that was not granted: is_canceled "
                       "has to be tested first");
-    known = false;
+    low = UINT32_MAX; /* undefined, but the same for all who read it */
   }
-  tiles_answer(machine, strand, insn, known);
+  tiles_answer(machine, strand, insn, known && high >> 63);
   for (int i = 0; i < 4; i++) {
     const IrOperand *to = dst->kind == IR_OPD_VECTOR && i < dst->count ? &dst->list[i]
                           : dst->kind != IR_OPD_VECTOR && i == 0       ? dst

@@ -70,6 +70,11 @@ uint32_t desc_extent(const Descriptor *desc, const DescTile *tile) {
   return (groups - 1) * desc->stride + 7 * (uint32_t)desc->swizzle + (uint32_t)tile->k_bytes;
 }
 
+/* Where the shared memory ends that the launch gives. */
+static uint32_t given_bytes(const Machine *machine) {
+  return machine->session->shared_bytes - machine->session->shared_slack;
+}
+
 /* The end of what may be meant by a pointer into [.., offset): the array, else the object. */
 static uint32_t room_end(Machine *machine, uint32_t offset, const char **name) {
   uint64_t start;
@@ -84,7 +89,7 @@ static uint32_t room_end(Machine *machine, uint32_t offset, const char **name) {
   if (id < 0) return 0;
   const IrObject *object = &machine->kernel->objects.items[id];
   *name = object->name;
-  return object->dynamic || !object->bytes ? machine->session->shared_bytes
+  return object->dynamic || !object->bytes ? given_bytes(machine)
                                            : (uint32_t)(offset - within + object->bytes);
 }
 
@@ -107,13 +112,13 @@ static void check_room(Machine *machine, Strand *strand, const DescRead *read,
   uint32_t end = room_end(machine, desc->start, &name);
   IrViolation *v;
   if (!end) {
-    if (desc->start < machine->session->shared_bytes) return;
+    if (desc->start < given_bytes(machine)) return;
     v = machine_violation(
         machine, MACHINE_CHECK_ALWAYS, read->insn,
         kind_of(read, "wgmma-descriptor", "tcgen05-smem-descriptor"),
         "the descriptor of operand %c starts at shared address 0x%x, past the %u "
         "bytes of the block: its address is not a shared address shifted right by 4",
-        read->operand, desc->start, machine->session->shared_bytes);
+        read->operand, desc->start, given_bytes(machine));
     desc_say_composed(machine, v, read->insn, read->operand);
     return;
   }

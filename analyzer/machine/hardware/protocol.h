@@ -398,6 +398,7 @@ typedef struct Protocol {
   KC_VEC(MapUse) maps;
   KC_VEC(MapEdit) map_edits;
   KC_VEC(MapDraft) map_drafts;
+  bool early_remote; /* a CTA was used that need not have started */
   KC_VEC(MapAcquire) map_acquires;
   bool has_tensormap_acquire, has_tensormap_release;
   /* cluster launch control */

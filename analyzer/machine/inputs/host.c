@@ -210,12 +210,22 @@ static void tensor_map_event(Machine *machine, Strand *strand, const IrInsn *ins
   KC_PUSH(machine->session->arena, run->maps, map);
 }
 
-enum { ATTRIBUTE_MAJOR = 75, ATTRIBUTE_MINOR = 76 }; /* cudaDevAttrComputeCapability* */
+enum {
+  ATTRIBUTE_PROCESSORS = 16,
+  ATTRIBUTE_MAJOR = 75,
+  ATTRIBUTE_MINOR = 76
+}; /* cudaDevAttrComputeCapability* */
 
-/* Writes the attribute if the run is of a device; false: it stays unknown. */
+/* Writes the attribute if the run is of a device; false: it stays unknown. How many SMs a card has
+ * is not the target's to say: each of two runs imagines another number. */
 static bool device_event(Machine *machine, Strand *strand, const IrInsn *insn) {
   const HostRun *run = core_run(machine)->host;
   int64_t id = role_number(machine, strand, insn, IR_ROLE_id);
+  if (id == ATTRIBUTE_PROCESSORS) {
+    machine_write(machine, strand, ir_arg(insn, IR_ROLE_dst),
+                  value_known((uint64_t)run->processors), strand->active);
+    return true;
+  }
   if (!run->capability || (id != ATTRIBUTE_MAJOR && id != ATTRIBUTE_MINOR)) return false;
   uint64_t value = (uint64_t)(id == ATTRIBUTE_MAJOR ? run->capability / 10 : run->capability % 10);
   machine_write(machine, strand, ir_arg(insn, IR_ROLE_dst), value_known(value), strand->active);
@@ -279,13 +289,14 @@ static MachineSample *host_sample(MachineSession *session, int64_t ints) {
 }
 
 /* Two sizes that share only large powers of two: what both give is not the sample's doing. */
-static const int64_t sizes[2] = {17 * 256, 19 * 256};
+static const int64_t sizes[2] = {17 * 256, 19 * 256}, processors[2] = {132, 148};
 
-static HostRun *run_host(MachineSession *session, int64_t ints, int capability) {
+static HostRun *run_host(MachineSession *session, int which, int capability) {
   HostRun *run = KC_NEW(session->arena, HostRun);
+  run->processors = processors[which];
   run->capability = capability;
   Machine *machine =
-      core_machine_new(session, host_sample(session, ints), MACHINE_EAGER, HOST_STEPS);
+      core_machine_new(session, host_sample(session, sizes[which]), MACHINE_EAGER, HOST_STEPS);
   core_run(machine)->host = run;
   machine->warps[0]->strands[0]->mask = machine->warps[0]->alive = machine->warps[0]->lanes = 1;
   CoreSession *core = session->core;
@@ -298,7 +309,7 @@ static HostRun *run_host(MachineSession *session, int64_t ints, int capability) 
 }
 
 HostRun *host_run_on(MachineSession *session, int capability) {
-  return run_host(session, sizes[0], capability);
+  return run_host(session, 0, capability);
 }
 
 MachineHostFacts *machine_run_hosts(const IrProgram *program, const MachineOptions *options,
@@ -313,7 +324,7 @@ MachineHostFacts *machine_run_hosts(const IrProgram *program, const MachineOptio
     session->shared_bytes = CORE_SHARED_RESERVED;
     HostRun *runs[2];
     for (int j = 0; j < 2; j++)
-      runs[j] = run_host(session, sizes[j], options->arch ? options->arch->number : 0);
+      runs[j] = run_host(session, j, options->arch ? options->arch->number : 0);
     host_merge(program, kernel, runs[0], runs[1], facts, violations);
     host_check_devices(session, program, options->build, violations);
     core_session_free(session);

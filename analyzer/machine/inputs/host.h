@@ -38,6 +38,7 @@ typedef struct HostMap {
 } HostMap;
 
 typedef struct HostRun {
+  int64_t processors; /* SMs of the card that this run imagines */
   KC_VEC(HostLaunch *) launches;
   KC_VEC(HostAttr) attrs;
   KC_VEC(HostMap *) maps;

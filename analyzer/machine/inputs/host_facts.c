@@ -193,6 +193,21 @@ static const MachineTensorMap *map_of_param(const IrKernel *kernel, int param,
   return NULL;
 }
 
+/* Whether the grid has as many CTAs as the card has SMs, or a few for each. */
+static bool fills_the_card(const HostLaunch *a, const HostLaunch *b, const HostRun *first,
+                           const HostRun *second) {
+  enum { MOST_A_PROCESSOR = 4 };
+  int64_t blocks[2] = {1, 1};
+  for (int i = 0; i < 3; i++) {
+    if (a->grid[i] == HOST_UNKNOWN || b->grid[i] == HOST_UNKNOWN) return false;
+    blocks[0] *= a->grid[i];
+    blocks[1] *= b->grid[i];
+  }
+  int64_t times = blocks[0] / first->processors;
+  return times >= 1 && times <= MOST_A_PROCESSOR && blocks[0] == times * first->processors &&
+         blocks[1] == times * second->processors;
+}
+
 static void merge_launch(const IrProgram *program, const HostLaunch *a, const HostLaunch *b,
                          const HostRun *run, MachineTensorMap *const *maps, MachineLaunch *out) {
   KcArena *arena = program->arena;
@@ -273,6 +288,7 @@ void host_merge(const IrProgram *program, const IrKernel *kernel, const HostRun 
     MachineLaunch launch = {.smem = -1};
     if (!second || !first->kernel) continue;
     merge_launch(program, first, second, a, maps, &launch);
+    launch.fills_the_card = fills_the_card(first, second, a, b);
     KC_PUSH(arena, facts->launches, launch);
   }
 }

@@ -40,13 +40,15 @@ CoreLaunch core_find_launch(const MachineSession *session) {
     take_dims(out.cluster, d->cluster);
     out.smem = d->smem;
   }
-  int limit = kernel->max_threads > 0 ? kernel->max_threads : 1024;
-  for (int i = 0; session->host && i < session->host->launches.count; i++) {
-    const MachineLaunch *l = &session->host->launches.items[i];
-    if (!ir_kernel_is_named(kernel, l->kernel)) continue;
-    if (l->block[0] > 0 && volume(l->block) > limit) continue;
-    if (!out.launch || (out.launch->block[0] <= 0 && l->block[0] > 0)) out.launch = l;
-  }
+  /* One that the bounds forbid only if there is no other: the code is then meant for its size. */
+  const int limits[2] = {kernel->max_threads > 0 ? kernel->max_threads : 1024, 1024};
+  for (int pass = 0; session->host && pass < 2 && !out.launch; pass++)
+    for (int i = 0; i < session->host->launches.count; i++) {
+      const MachineLaunch *l = &session->host->launches.items[i];
+      if (!ir_kernel_is_named(kernel, l->kernel)) continue;
+      if (l->block[0] > 0 && volume(l->block) > limits[pass]) continue;
+      if (!out.launch || (out.launch->block[0] <= 0 && l->block[0] > 0)) out.launch = l;
+    }
   if (out.launch) {
     take_dims(out.grid, out.launch->grid);
     take_dims(out.block, out.launch->block);
@@ -459,6 +461,15 @@ static const int64_t mixed_pattern[] = {2, 0, 3, 1, 0, 1, 5, 0};
 /* ... that ends, for code that looks for the end. */
 static const int64_t ended_pattern[] = {2, 0, 3, 1, 0, 1, 5, -1};
 
+/* Tiles that try_cancel hands out belong to blocks of the same grid. */
+static bool hands_out_tiles(const IrKernel *kernel) {
+  for (int i = 0; i < kernel->insns.count; i++)
+    if (kernel->insns.items[i].op == IR_event &&
+        kernel->insns.items[i].event == IR_EV_clc_try_cancel)
+      return true;
+  return false;
+}
+
 static MachineSample *make_sample(MachineSession *session, MachineSamples *samples,
                                   const char *name, Choice choice) {
   MachineSample *sample = KC_NEW(session->arena, MachineSample);
@@ -474,6 +485,7 @@ static MachineSample *make_sample(MachineSession *session, MachineSamples *sampl
   choose_block(&session->program->sources, session->kernel, &launch, sample);
   choose_cluster(session->kernel, &launch, sample);
   if (choice.cluster_index > 0) sample->grid[0] *= choice.cluster_index + 1;
+  if (hands_out_tiles(session->kernel)) sample->grid[0] *= CLC_GRANTS + 1;
   if (choice.exact && launch.grid[0] > 0) memcpy(sample->grid, launch.grid, sizeof sample->grid);
   sample->dynamic_shared_known = launch.smem >= 0;
   int64_t limit = session->options->arch && session->options->arch->smem_opt_in

@@ -16,6 +16,8 @@ typedef struct MachineInput { /* an integer parameter */
   int64_t tile; /* what it counts is a multiple of this; 1: none shows; negative: a stride */
 } MachineInput;
 
+#define CLC_GRANTS 3 /* tiles that try_cancel hands out before it fails */
+
 typedef enum SampleUse { /* when a sample is run */
                          SAMPLE_ALWAYS,
                          SAMPLE_MORE_TILES, /* the rings didn't go round often enough */

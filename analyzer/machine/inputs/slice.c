@@ -120,6 +120,7 @@ static void pass(Walk *walk, const IrInsn *insn) {
   case IR_prmt:
   case IR_bfi:
   case IR_shf: walk->out.permutes = true; break;
+  case IR_mapa: walk->out.mapped = true; break;
   default: break;
   }
   int from = core_destinations(insn), variable = 0;

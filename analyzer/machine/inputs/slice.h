@@ -10,6 +10,7 @@
 
 typedef struct Slice {
   bool permutes;    /* passes an exclusive or, or an operation that may stand for one */
+  bool mapped;      /* passes mapa: an address that names its CTA */
   bool loads;       /* passes a load from memory other than parameter space, or an atomic */
   bool opaque;      /* passes something that has no integer meaning */
   bool scaled;      /* multiplies two values neither of which is a constant */
