@@ -58,15 +58,16 @@ typedef struct ProtocolSession {
   int tmem_columns, registers;
   KC_VEC(int) warpgroup_registers;
   KC_VEC(Accusation) accusations;
-  void *slices;        /* slice.c: who writes each register */
-  int32_t *array_of;   /* vector.c: by instruction */
-  void *patterns;      /* pattern.c */
-  void *words;         /* words.c */
-  uint8_t *linear;     /* fragment.c: by instruction */
-  void *idle;          /* idle.c */
-  void *tiles;         /* tiles.c */
-  uint8_t *holds;      /* desc.c: by register, what it has of a shared address */
-  uint8_t *multiplied; /* accumulator.c: by instruction */
+  void *slices;                        /* slice.c: who writes each register */
+  int32_t *array_of;                   /* vector.c: by instruction */
+  void *patterns;                      /* pattern.c */
+  void *words;                         /* words.c */
+  uint8_t *linear;                     /* fragment.c: by instruction */
+  void *idle;                          /* idle.c */
+  uint8_t *plain_reads, *mixed_stores; /* fragment.c: by instruction: not asked, no, yes */
+  void *tiles;                         /* tiles.c */
+  uint8_t *holds;                      /* desc.c: by register, what it has of a shared address */
+  uint8_t *multiplied;                 /* accumulator.c: by instruction */
 } ProtocolSession;
 
 ProtocolSession *session_protocol(MachineSession *session);

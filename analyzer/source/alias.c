@@ -86,6 +86,18 @@ static int read_arrays(SourceText text, size_t open, size_t close, Array *arrays
   return count;
 }
 
+/* A copy into one of the arrays that overwrites the barriers in the other is this same fault. */
+static void drop_overwritten(IrViolations *violations, const IrKernel *kernel) {
+  int kept = 0;
+  for (int i = 0; i < violations->list.count; i++) {
+    IrViolation *v = violations->list.items[i];
+    bool same = v->kernel == kernel && strcmp(v->kind, "tma-box-exceeds-buffer") == 0 &&
+                strstr(v->message, "overwrites the mbarrier");
+    if (!same) violations->list.items[kept++] = v;
+  }
+  violations->list.count = kept;
+}
+
 static void report(SourceCheck *check, const IrKernel *kernel, SourceText text, uint32_t file,
                    const Array *first, const Array *second) {
   SourceMap *map = (SourceMap *)&check->program->sources;
@@ -104,6 +116,7 @@ static void report(SourceCheck *check, const IrKernel *kernel, SourceText text, 
                                first->name, second->name);
   if (!v) return;
   v->confidence = IR_INFERRED; /* the two may be used one after the other */
+  drop_overwritten(check->violations, kernel);
   ir_violation_related(check->violations, v, stacks[1], "%s is written here", first->name);
 }
 

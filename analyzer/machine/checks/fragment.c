@@ -355,6 +355,37 @@ static void check_linear(Machine *machine, Strand *strand, const IrInsn *insn,
   }
 }
 
+static uint8_t *answers(Machine *machine, uint8_t **of, const IrInsn *insn) {
+  if (!*of) *of = kc_alloc(machine->session->arena, (size_t)machine->kernel->insns.count + 1);
+  return &(*of)[insn - machine->kernel->insns.items];
+}
+
+/* A tile that ordinary stores permuted, chunk by row, is read without that. */
+static void check_permuted(Machine *machine, Strand *strand, const IrInsn *insn,
+                           const MachineAccess *access) {
+  if (access->kind != MACHINE_READ || insn->op != IR_load || access->address.uniform) return;
+  ProtocolSession *session = session_protocol(machine->session);
+  uint8_t *plain = answers(machine, &session->plain_reads, insn);
+  if (*plain == 1) return;
+  FOR_LANES(lane, access->lanes) {
+    uint64_t at = value_raw(access->address, (int)lane);
+    const Access *last =
+        race_last_write(protocol_of(machine)->races, (int)(at >> 24), (uint32_t)(at & 0xffffff));
+    if (!last || last->actor != ACTOR_THREAD || last->insn->op != IR_store) return;
+    uint8_t *mixed = answers(machine, &session->mixed_stores, last->insn);
+    if (!*mixed) *mixed = slice_mixes(machine->session, slice_address(last->insn)) ? 2 : 1;
+    if (*mixed == 1) return;
+    if (!*plain) *plain = !permutes(machine, insn) && keeps_its_place(machine, insn) ? 2 : 1;
+    if (*plain == 1) return;
+    IrViolation *v = machine_violation(
+        machine, MACHINE_CHECK_RACE, insn, "smem-swizzle-mismatch",
+        "%s was written with an exclusive or of the row in its address, and is read without one",
+        protocol_place(machine, strand, (int)(at >> 24), (uint32_t)(at & 0xffffff)));
+    if (v) ir_violation_related(machine->violations, v, last->insn->where, "written here");
+    return;
+  }
+}
+
 void fragment_access(Machine *machine, Strand *strand, const IrInsn *insn,
                      const MachineAccess *access) {
   if (insn->op == IR_event && insn->event == IR_EV_ldmatrix) {
@@ -362,6 +393,7 @@ void fragment_access(Machine *machine, Strand *strand, const IrInsn *insn,
     return;
   }
   check_linear(machine, strand, insn, access);
+  check_permuted(machine, strand, insn, access);
   Layouts *l = layouts_of(machine);
   if (access->kind == MACHINE_READ || !l->origin) return;
   FOR_LANES(lane, access->lanes) {

@@ -62,7 +62,8 @@ typedef struct Walk {
   MachineSession *session;
   SliceIndex *index;
   Slice out;
-  GArray *todo; /* registers */
+  GArray *todo;    /* registers */
+  GPtrArray *xors; /* or NULL: instructions passed */
 } Walk;
 
 static void reach(Walk *walk, const IrOperand *operand) {
@@ -116,6 +117,9 @@ static void pass(Walk *walk, const IrInsn *insn) {
   case IR_copy:
   case IR_fill: walk->out.opaque = true; return;
   case IR_bxor:
+    if (walk->xors) g_ptr_array_add(walk->xors, (void *)insn);
+    walk->out.permutes = true;
+    break;
   case IR_lop3:
   case IR_prmt:
   case IR_bfi:
@@ -134,11 +138,12 @@ static void pass(Walk *walk, const IrInsn *insn) {
     walk->out.scaled = true;
 }
 
-Slice slice_operand(MachineSession *session, const IrOperand *operand) {
+static Slice walk_from(MachineSession *session, const IrOperand *operand, GPtrArray *xors) {
   Walk walk = {.session = session,
                .index = index_of(session),
                .out = {.object = SLICE_NO_OBJECT},
-               .todo = g_array_new(FALSE, FALSE, sizeof(int32_t))};
+               .todo = g_array_new(FALSE, FALSE, sizeof(int32_t)),
+               .xors = xors};
   walk.index->walk++;
   reach(&walk, operand);
   for (guint i = 0; i < walk.todo->len; i++) {
@@ -150,6 +155,28 @@ Slice slice_operand(MachineSession *session, const IrOperand *operand) {
   }
   g_array_unref(walk.todo);
   return walk.out;
+}
+
+Slice slice_operand(MachineSession *session, const IrOperand *operand) {
+  return walk_from(session, operand, NULL);
+}
+
+static bool depends_on_thread(MachineSession *session, const IrOperand *operand) {
+  const uint64_t thread = UINT64_C(7) << IR_SREG_tid_x | UINT64_C(1) << IR_SREG_laneid;
+  return operand->kind != IR_OPD_IMM && (slice_operand(session, operand).special & thread);
+}
+
+bool slice_mixes(MachineSession *session, const IrOperand *operand) {
+  g_autoptr(GPtrArray) xors = g_ptr_array_new();
+  Slice slice = walk_from(session, operand, xors);
+  bool mixes = false;
+  for (guint i = 0; i < xors->len && !mixes && !slice.loads && !slice.opaque; i++) {
+    const IrInsn *insn = g_ptr_array_index(xors, i);
+    int from = core_destinations(insn);
+    mixes = depends_on_thread(session, &insn->args[from]) &&
+            depends_on_thread(session, &insn->args[from + 1]);
+  }
+  return mixes;
 }
 
 int slice_destinations(const IrInsn *insn) {

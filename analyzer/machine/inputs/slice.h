@@ -22,6 +22,9 @@ typedef struct Slice {
 
 /* What `operand` of an instruction of the session's kernel is computed from. */
 Slice slice_operand(MachineSession *session, const IrOperand *operand);
+/* Whether it passes an exclusive or of two values that both depend on the thread: a tile's chunk
+ * with its row. */
+bool slice_mixes(MachineSession *session, const IrOperand *operand);
 /* The operand that holds the address of a load, store or atomic; NULL: none. */
 const IrOperand *slice_address(const IrInsn *insn);
 /* Number of leading operands that an instruction writes (events: none). */
