@@ -8,7 +8,6 @@ typedef struct Body {
   uint32_t event_line;  /* the one line that an event passes through; 0: none */
   uint32_t event_end;   /* last line of the statement that begins there */
   bool many_event_lines;
-  bool loops; /* what goes round is no accessor */
 } Body;
 
 struct IrSites {
@@ -58,8 +57,6 @@ static void note_lines(const IrSites *sites) {
 static void note_events(const IrSites *sites, const IrKernel *kernel) {
   for (int i = 0; i < kernel->insns.count; i++) {
     const IrInsn *insn = &kernel->insns.items[i];
-    uint32_t call = stack_at(sites, insn->where)->outer;
-    if (insn->op == IR_branch && insn->target <= i && call) body_of(sites, call)->loops = true;
     if (insn->op != IR_event) continue;
     for (uint32_t id = insn->where; id; id = stack_at(sites, id)->outer) {
       const SourceStack *stack = stack_at(sites, id);
@@ -92,8 +89,7 @@ static bool in_wrapper(const IrSites *sites, uint32_t id, bool plain) {
   uint32_t call = stack_at(sites, id)->outer;
   const Body *body = call ? g_hash_table_lookup(sites->bodies, GUINT_TO_POINTER(call)) : NULL;
   if (!body || body->many_event_lines) return false;
-  if (!body->event_line)
-    return plain && !body->loops && body->last - body->first < PLAIN_WRAPPER_LINES;
+  if (!body->event_line) return plain && body->last - body->first < PLAIN_WRAPPER_LINES;
   uint32_t before = body->event_line > body->first ? body->event_line - body->first : 0;
   uint32_t behind = body->last > body->event_end ? body->last - body->event_end : 0;
   return before + behind < WRAPPER_LINES;
