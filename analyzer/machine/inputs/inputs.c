@@ -58,7 +58,7 @@ CoreLaunch core_find_launch(const MachineSession *session) {
   }
   for (int i = 0; session->host && out.block[0] <= 0 && i < session->host->unreached.count; i++) {
     const MachineLaunch *l = &session->host->unreached.items[i];
-    if (!ir_kernel_is_named(kernel, l->kernel) || volume(l->block) > limit) continue;
+    if (!ir_kernel_is_named(kernel, l->kernel) || volume(l->block) > limits[0]) continue;
     take_dims(out.block, l->block);
     if (!out.launch) memcpy(out.shape, l->block, sizeof out.shape);
   }
