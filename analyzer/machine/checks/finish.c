@@ -6,6 +6,7 @@
 #include "machine/hardware/tensor.h"
 #include "machine/hardware/tmem.h"
 #include "machine/hardware/wgmma.h"
+#include "machine/inputs/origin.h"
 #include "machine/session.h"
 #include "machine/witness/witness.h"
 
@@ -236,7 +237,7 @@ void finish_mbarrier_closed(Machine *machine, Mbar *bar) {
 void finish_unknown_copy(Machine *machine, const Strand *strand, const IrInsn *insn,
                          bool known_elsewhere) {
   (void)strand;
-  if (known_elsewhere) {
+  if (known_elsewhere && !origin_made_up(machine, insn, IR_ROLE_dst_addr)) {
     machine_violation(machine, MACHINE_CHECK_ALWAYS, insn, "smem-out-of-bounds",
                       "the shared address of %s is not in shared memory",
                       ir_event_mnemonic((IrEvent)insn->event));

@@ -3,6 +3,7 @@
 #include "machine/execute/core.h"
 
 #define LONG_SLICE 20000 /* instructions before another warp gets its turn */
+#define CHANCES 8        /* for those that poll, with no progress in between that could be told */
 #define IDLE_ROUNDS 3    /* rounds in which everything that runs only polls */
 
 /* Steps, time and memory are limited; a run that is cut proves nothing about its end. */
@@ -276,7 +277,29 @@ static bool unblock(Machine *machine) {
   return fire_late(machine);
 }
 
+typedef struct {
+  uint64_t progress; /* when they were given last */
+  int given;
+} Chances;
+
+/* Those that poll have run an instruction a round since they were found to: what the others did in
+ * the meantime may be what they wait for, and they get the time to see it. */
+static bool another_chance(Machine *machine, Chances *chances) {
+  uint64_t progress = core_run(machine)->effects + machine->async_done +
+                      (uint64_t)machine->most_phases + (uint64_t)machine->most_generations;
+  if (progress != chances->progress) chances->given = 0;
+  chances->progress = progress;
+  if (chances->given++ >= CHANCES) return false;
+  for (int i = 0; i < machine->nwarps; i++)
+    for (int j = 0; j < machine->warps[i]->nstrands; j++) {
+      Strand *strand = machine->warps[i]->strands[j];
+      if (!strand->blocked) strand->unchanged = strand->rounds = 0;
+    }
+  return true;
+}
+
 void core_schedule(Machine *machine) {
+  Chances chances = {0};
   CoreRun *core = core_run(machine);
   int *order = KC_NEW_ARRAY(machine->arena, int, machine->nwarps + 1);
   for (int i = 0; i < machine->nwarps; i++)
@@ -289,6 +312,10 @@ void core_schedule(Machine *machine) {
     idle = progress && core->effects == effects && everything_polls(machine) ? idle + 1 : 0;
     if (progress && idle < IDLE_ROUNDS) continue;
     if (machine->stopped || unblock(machine)) {
+      idle = 0;
+      continue;
+    }
+    if (progress && another_chance(machine, &chances)) {
       idle = 0;
       continue;
     }
