@@ -374,8 +374,8 @@ static IrOperand call_function(Lower *l, Call *call) {
     return result;
   }
   if (!body || lower_is_opaque_call(l, callee)) return lower_unknown_call(l, call);
-  if (l->clang->Cursor_isDynamicCall(call->node->cursor) == 1 &&
-      l->clang->CXXMethod_isVirtual(callee->decl))
+  if (callee->kind == CXCursor_CXXMethod && l->clang->CXXMethod_isVirtual(callee->decl) &&
+      l->clang->Cursor_isDynamicCall(call->node->cursor) == 1)
     lower_havoc(l, callee_may_reach_event(l, callee),
                 "'%s' is virtual: the function of the static type is followed", callee->name);
   l->kernel->lowered_calls++;

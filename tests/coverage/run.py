@@ -202,6 +202,44 @@ def test_header_of_a_host_library(folder):
         "partial", says="mylib/kernel_config.h was not found")
 
 
+# ---- what arguments decide, and what nobody can decide ----
+
+
+def test_recursion_that_arguments_end(folder):
+    """The side that is not taken is not followed into itself."""
+    text = """
+__device__ unsigned left(unsigned x, int by);
+__device__ unsigned right(unsigned x, int by) {
+  return by == 0 ? x : by > 0 ? (x >> by) | (x << (32 - by)) : left(x, -by);
+}
+__device__ unsigned left(unsigned x, int by) {
+  return by == 0 ? x : by > 0 ? (x << by) | (x >> (32 - by)) : right(x, -by);
+}
+__global__ void __launch_bounds__(64) turn(unsigned *x) {
+  x[threadIdx.x] = right(x[threadIdx.x], 4) + left(x[threadIdx.x], 0);
+}
+"""
+    run(folder, text).expect("checked", silent="recursion")
+
+
+def test_assertions_on_data(folder):
+    """They hold: the runs in which they fail would prove nothing."""
+    text = """
+__global__ void __launch_bounds__(64) rows(const float *in, float *x) {
+  __shared__ float part[64];
+  for (int i = 0; i < 9; ++i) {
+    if (in[64 * i + threadIdx.x] < 0.0f) __trap();
+    part[threadIdx.x] = x[threadIdx.x];
+    %s
+    x[threadIdx.x] = part[threadIdx.x ^ 32];
+    __syncthreads();
+  }
+}
+"""
+    run(folder, text % "__syncthreads();").expect("checked", silent="condition on data")
+    check("smem-race" in run(folder, text % "").rules, "a race behind an assertion is not found")
+
+
 # ---- main ----
 
 
