@@ -16,7 +16,9 @@ typedef struct {
   int64_t *step; /* by register: the constant that is added to it in place */
   int32_t (*factors)[2]; /* by register: the two leaves whose product it is */
   int32_t *part;         /* by register: the leaf in the sum that it is (first + K) */
-  int64_t *granule;      /* by leaf number */
+  int64_t *divided;      /* by register: it is a leaf (`quotient`), perhaps rounded up, over this */
+  int32_t *quotient;
+  int64_t *granule; /* by leaf number */
   bool *compared, *multiplied, *divides;
 } Search;
 
@@ -106,7 +108,42 @@ static void follow_copy(Search *s, const IrInsn *insn) {
   if (s->factors[from][0]) memcpy(s->factors[to], s->factors[from], sizeof s->factors[to]);
 }
 
+static bool is_trap_at(const IrKernel *kernel, int index) {
+  return index >= 0 && index < kernel->insns.count && kernel->insns.items[index].op == IR_trap;
+}
+
+/* Whether the remainder that `insn` takes has to be zero: the code compares it with 0 and one side
+ * of the branch behind is a trap (assert(tiles % 8 == 0)). */
+static bool must_be_zero(const IrKernel *kernel, const IrInsn *insn) {
+  int at = (int)(insn - kernel->insns.items);
+  if (at + 2 >= kernel->insns.count || insn->args[0].kind != IR_OPD_REG) return false;
+  const IrInsn *compare = insn + 1, *branch = insn + 2;
+  if (compare->op != IR_setp || compare->nargs < 3 || branch->op != IR_branch) return false;
+  const IrOperand *a = &compare->args[compare->nargs - 2], *b = &compare->args[compare->nargs - 1];
+  if (a->kind != IR_OPD_REG || a->id != insn->args[0].id || b->kind != IR_OPD_IMM || b->value != 0)
+    return false;
+  return branch->guard >= 0 && (is_trap_at(kernel, branch->target) || is_trap_at(kernel, at + 3));
+}
+
+static void follow_quotient(Search *s, const IrInsn *insn) {
+  if (insn->nargs < 2 || insn->args[0].kind != IR_OPD_REG || insn->args[1].kind != IR_OPD_REG)
+    return;
+  int32_t to = insn->args[0].id, from = insn->args[1].id;
+  int64_t by = insn->nargs > 2 && insn->args[2].kind == IR_OPD_IMM ? insn->args[2].value : 0;
+  if (insn->op == IR_mov || insn->op == IR_cvt) {
+    s->quotient[to] = s->quotient[from];
+    s->divided[to] = s->divided[from];
+  } else if (insn->op == IR_div && by > 0 && s->origin[from] > 0) {
+    s->quotient[to] = s->origin[from];
+    s->divided[to] = by;
+  } else if (insn->op == IR_rem && by > 0 && s->quotient[from] > 0 &&
+             must_be_zero(s->kernel, insn)) {
+    learn(s, s->quotient[from], s->divided[from] * by);
+  }
+}
+
 static void follow(Search *s, const IrInsn *insn) {
+  if (insn->op != IR_event && insn->op != IR_store) follow_quotient(s, insn);
   if (insn->op == IR_load) follow_load(s, insn);
   if (insn->op == IR_setp && insn->nargs >= 3) follow_compare(s, insn);
   if (insn->nargs < 2 || insn->op == IR_event || insn->op == IR_setp) return;
@@ -184,6 +221,8 @@ void core_find_granules(MachineSession *session) {
               .step = g_new0(int64_t, kernel->regs.count + 1),
               .factors = g_malloc0_n((gsize)kernel->regs.count + 1, sizeof *s.factors),
               .part = g_new0(int32_t, kernel->regs.count + 1),
+              .divided = g_new0(int64_t, kernel->regs.count + 1),
+              .quotient = g_new0(int32_t, kernel->regs.count + 1),
               .compared = g_new0(bool, leaves + 1),
               .multiplied = g_new0(bool, leaves + 1),
               .divides = g_new0(bool, leaves + 1)};
@@ -204,6 +243,8 @@ void core_find_granules(MachineSession *session) {
   g_free(s.step);
   g_free(s.factors);
   g_free(s.part);
+  g_free(s.divided);
+  g_free(s.quotient);
   g_free(s.compared);
   g_free(s.multiplied);
   g_free(s.divides);
