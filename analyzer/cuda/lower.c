@@ -129,6 +129,7 @@ bool lower_function(CudaUnit *unit, CXCursor function, IrKernel *kernel) {
     if (callee_has_body(l, callee)) body(l, callee);
   }
   place_lost_labels(l);
+  rounds_insert(l);
   insert_prologue(l);
   lower_position(l);
   ir_finish(&l->b);

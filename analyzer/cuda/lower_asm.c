@@ -189,6 +189,7 @@ void lower_asm(Lower *l, AstNode *n) {
   for (int i = before; i < l->b.labels.count; i++) { /* labels made behind our back */
     KC_PUSH(l->scratch, l->label_in_prologue, (uint8_t)l->in_prologue);
     KC_PUSH(l->scratch, l->label_uses, 1);
+    rounds_label(l, i);
     if (l->b.labels.items[i] == l->kernel->insns.count) l->placed_at = l->kernel->insns.count;
   }
   if (read)

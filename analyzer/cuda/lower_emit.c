@@ -283,6 +283,7 @@ static void place(Lower *l, int32_t label) {
     l->label_uses.items[label]--;
   }
   ir_place(&l->b, label);
+  rounds_label(l, label);
   l->placed_at = l->kernel->insns.count;
 }
 

@@ -17,7 +17,7 @@
  *                   lower_wmma.c nvcuda::wmma; lower_groups.c grid-wide groups
  * lower_host.c      the host API
  * lower_stmt.c      statements; lower_loop.c loops and switches; lower_unroll.c loops that must be
- *                   unrolled
+ *                   unrolled; lower_rounds.c what each round of a loop makes anew
  * lower_decl.c      declarations, structured bindings, clean-up of scopes
  * lower_asm.c       asm statements
  * lower_text.c      source text of operands as the caller of the wrappers wrote it
@@ -168,6 +168,12 @@ typedef struct LoopFacts {
   KC_VEC(FactChange) written;
 } LoopFacts;
 
+/* Where each round of a loop begins, and the local memory of what its body declares. */
+typedef struct Round {
+  int at; /* instruction */
+  uint64_t start, end;
+} Round;
+
 /* ---- the lowering of one function ---- */
 
 struct Lower {
@@ -208,7 +214,9 @@ struct Lower {
   bool first_pass;                /* inside a loop that will be lowered again */
   LoopFacts last_loop;            /* of the loop lowered last */
   const LoopFacts *loop_facts;    /* of the first pass, for the next loop head */
-  bool wants_unroll; /* an asynchronous instruction writes registers at a computed index */
+  bool wants_unroll;    /* an asynchronous instruction writes registers at a computed index */
+  KC_VEC(Round) rounds; /* in the order of the code */
+  KC_VEC(int32_t) label_rounds; /* how many rounds began before a label was placed */
 };
 
 /* ---- emission (lower_emit.c) ---- */
@@ -460,10 +468,22 @@ typedef struct Induction {
 
 /* State to come back to when code has to be lowered again. */
 typedef struct Checkpoint {
-  int insns, labels, notes, asms, violations, closures, cases, placed_at, facts, unset;
+  int insns, labels, notes, asms, violations, closures, cases, placed_at, facts, unset, rounds;
   uint64_t local_top;
   int reachable_asm, lowered_asm, reachable_calls, lowered_calls;
 } Checkpoint;
+
+/* ---- rounds of loops (lower_rounds.c) ---- */
+
+/* The body of a loop begins, or ends; `round` is what the beginning returned. */
+int rounds_begin(Lower *l);
+void rounds_end(Lower *l, int round);
+/* A label was placed at the end of the code. */
+void rounds_label(Lower *l, int32_t label);
+/* Whether the code since `before` has a wgmma that reads A from registers of objects made there. */
+bool rounds_make_fragments(const Lower *l, const Checkpoint *before);
+/* Puts the markers in; after the last instruction of the body, before the prologue is inserted. */
+void rounds_insert(Lower *l);
 
 bool lower_induction(Lower *l, const ForParts *parts, Induction *out);
 Checkpoint lower_checkpoint(Lower *l);

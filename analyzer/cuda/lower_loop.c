@@ -1,13 +1,16 @@
 /* Loops and switches, laid out in source order: head, body, increment, exit. */
 #include "cuda/lower_internal.h"
 
-#define UNROLL_INSNS 100000 /* instructions that an unrolled loop may have */
+#define UNROLL_INSNS 100000         /* instructions that an unrolled loop may have */
+#define UNROLL_FRAGMENT_INSNS 20000 /* where it would do rolled, too */
 
 static void loop_body(Lower *l, AstNode *body, int32_t break_label, int32_t continue_label) {
   Frame *frame = l->frame;
   LoopTarget target = {break_label, continue_label, frame->cleanups.count};
   KC_PUSH(l->scratch, frame->loops, target);
+  int round = rounds_begin(l);
   if (body) lower_statement(l, body);
+  rounds_end(l, round);
   frame->loops.count--;
 }
 
@@ -278,6 +281,17 @@ static void again(Lower *l, AstNode *n, const ForParts *parts, const Checkpoint 
   l->loop_facts = NULL;
 }
 
+/* Fragments that the body declares get registers of their own each round where nvcc unrolls it. */
+static void unroll_fragments(Lower *l, const ForParts *parts, const Checkpoint *before) {
+  Induction induction;
+  int64_t body = l->kernel->insns.count - before->insns;
+  if (!rounds_make_fragments(l, before) || !lower_induction(l, parts, &induction) ||
+      induction.count * body >= UNROLL_FRAGMENT_INSNS)
+    return;
+  lower_rollback(l, before);
+  unrolled(l, parts, &induction);
+}
+
 /* nvcc keeps the registers of an asynchronous instruction in registers by unrolling the loops that
  * number them. Where one turns up at a computed index, the loop is lowered again. */
 void lower_loop(Lower *l, AstNode *n) {
@@ -295,6 +309,8 @@ void lower_loop(Lower *l, AstNode *n) {
     LoopFacts first = l->last_loop;
     first.fresh = before.local_top;
     again(l, n, &parts, &before, &first);
+  } else if (!l->wants_unroll && !outer_pass && n->kind == CXCursor_ForStmt) {
+    unroll_fragments(l, &parts, &before);
   }
   l->wants_unroll |= wanted;
   lower_leave_scope(l, keep);

@@ -16,6 +16,7 @@ Checkpoint lower_checkpoint(Lower *l) {
                       .placed_at = l->placed_at,
                       .facts = l->fact_log.count,
                       .unset = l->unset.count,
+                      .rounds = l->rounds.count,
                       .local_top = l->b.local_top,
                       .reachable_asm = k->reachable_asm,
                       .lowered_asm = k->lowered_asm,
@@ -40,6 +41,7 @@ void lower_rollback(Lower *l, const Checkpoint *c) {
   l->frame->cases.count = c->cases;
   l->placed_at = c->placed_at;
   l->unset.count = c->unset;
+  l->rounds.count = c->rounds;
   facts_rollback(l, c->facts);
   k->reachable_asm = c->reachable_asm;
   k->lowered_asm = c->lowered_asm;

@@ -362,6 +362,8 @@ void protocol_access(Machine *machine, Strand *strand, const IrInsn *insn,
 /* Watched registers only. */
 void protocol_reg_read(Machine *machine, Strand *strand, const IrInsn *insn, int32_t reg);
 void protocol_reg_write(Machine *machine, Strand *strand, const IrInsn *insn, int32_t reg);
+/* The registers that a nop names stand for new objects: nothing in flight uses those. */
+void protocol_renew(Machine *machine, Strand *strand, const IrInsn *insn);
 /* Lanes of the strand end (they still count in warp->alive). */
 void protocol_exit(Machine *machine, Strand *strand, uint32_t lanes);
 /* The strand executes a collective operation without `absent`, lanes that ended while it waited for

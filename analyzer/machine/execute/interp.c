@@ -488,7 +488,7 @@ static MachineStep dispatch(Machine *machine, Strand *strand, const IrInsn *insn
   case IR_exit: return core_exit(machine, strand, strand->active);
   case IR_trap: return trap(machine, insn);
   case IR_havoc: core_havoc_insn(machine, strand, insn); return MACHINE_NEXT;
-  case IR_nop: return MACHINE_NEXT;
+  case IR_nop: protocol_renew(machine, strand, insn); return MACHINE_NEXT;
   case IR_mov:
     if (insn->flags & IR_FLAG(cache_hint)) protocol_policy(machine, strand, insn);
     return core_alu(machine, strand, insn);

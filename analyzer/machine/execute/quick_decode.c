@@ -136,7 +136,7 @@ static QuickCode decode_cvta(const MachineSession *session, const IrInsn *insn, 
 
 static QuickCode decode_op(const MachineSession *session, const IrInsn *insn, CoreQuick *out) {
   bool has_dst = insn->nargs > 0 && insn->args[0].kind == IR_OPD_REG;
-  if (insn->op == IR_nop) return QUICK_NOP;
+  if (insn->op == IR_nop) return insn->nargs ? QUICK_NONE : QUICK_NOP;
   if (insn->op == IR_branch) return QUICK_BRANCH;
   /* Named computations and moves of cache policies tell the protocol half something. */
   if (insn->op == IR_opaque) return insn->text ? QUICK_NONE : QUICK_FRESH;

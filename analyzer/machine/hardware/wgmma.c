@@ -17,6 +17,9 @@ typedef struct PendingReg { /* what the last wgmma that uses a register does wit
   uint32_t group;           /* 0: none uses it any more */
   bool accumulator;         /* else an A fragment */
   bool born;                /* some wgmma has accumulated into it */
+  bool renewed;             /* made in this round of a loop, not written yet */
+  uint32_t copied;          /* step at which it became a copy of another register, ... */
+  uint32_t original;        /* ... which was written at this step */
   const IrInsn *insn;
 } PendingReg;
 
@@ -92,11 +95,15 @@ typedef struct Marking {
 static void mark(Marking *m, int32_t reg) {
   MachineReg *of_warp = &m->strand->warp->regs[reg];
   PendingReg *pending = &m->regs[reg];
-  uint32_t written = of_warp->written;
+  bool copy = pending->copied && pending->copied == of_warp->written;
+  uint32_t written = copy ? pending->original : of_warp->written;
   if (m->first < 0) m->first = reg;
   if (m->accumulator && !written && !pending->group && !pending->born) m->untouched++;
   if (written && (int32_t)(written - m->fence) > 0 && m->unfenced < 0) m->unfenced = reg;
-  *pending = (PendingReg){m->group, m->accumulator, pending->born || m->accumulator, m->insn};
+  pending->group = m->group;
+  pending->accumulator = m->accumulator;
+  pending->born |= m->accumulator;
+  pending->insn = m->insn;
   of_warp->watched = true;
 }
 
@@ -117,11 +124,35 @@ static const char *reg_name(const Machine *machine, int32_t reg) {
   return name ? name : "a register";
 }
 
+/* The first thing that a fragment made in this round gets is another register's value: nvcc lets
+ * the wgmma read that register instead. */
+static void note_copy(Machine *machine, Strand *strand, const IrInsn *insn, int32_t reg) {
+  PendingReg *p = &warp_state(strand->warp)->wgmma->regs[reg];
+  if (!p->renewed) return;
+  p->renewed = false;
+  if (insn->op != IR_mov || insn->args[1].kind != IR_OPD_REG) return;
+  p->copied = (uint32_t)machine->step;
+  p->original = strand->warp->regs[insn->args[1].id].written;
+}
+
+void protocol_renew(Machine *machine, Strand *strand, const IrInsn *insn) {
+  if (insn->nargs == 0 || insn->args[0].kind != IR_OPD_VECTOR) return;
+  WgmmaState *state = state_of(machine, strand->warp);
+  for (int i = 0; i < insn->args[0].count; i++) {
+    int64_t reg = insn->args[0].list[i].value;
+    if (reg >= machine->kernel->regs.count || state->regs[reg].accumulator) continue;
+    state->regs[reg] = (PendingReg){.renewed = true};
+    machine_watch(strand->warp, (int32_t)reg, true);
+  }
+  state->touches++;
+}
+
 static void touch_register(Machine *machine, Strand *strand, const IrInsn *insn, int32_t reg,
                            bool write) {
   Warp *warp = strand->warp;
   WgmmaState *state = warp_state(warp)->wgmma;
   bool loading = tload_touch(machine, strand, insn, reg, write);
+  if (state && write && reg < machine->kernel->regs.count) note_copy(machine, strand, insn, reg);
   if (!state || reg >= machine->kernel->regs.count || !state->regs[reg].group) {
     machine_watch(warp, reg, loading);
     return;
