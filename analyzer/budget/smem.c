@@ -155,6 +155,21 @@ static void check_too_small(const Budget *b, const BudgetLaunch *launch) {
   ir_violation_related(b->violations, v, b->kernel->objects.items[object].where, "declared here");
 }
 
+/* The launches that no run of the host code came to (a guard on a parameter lies before them) tell
+ * their shared memory all the same; the largest counts, since nobody knows which one is taken. */
+static void check_unreached(const Budget *b) {
+  BudgetLaunch largest = {.smem = -1};
+  for (int i = 0; b->host && i < b->host->unreached.count; i++) {
+    const MachineLaunch *l = &b->host->unreached.items[i];
+    if (!ir_kernel_is_named(b->kernel, l->kernel)) continue;
+    if (l->smem < 0) return;
+    if (l->smem <= largest.smem) continue;
+    largest.smem = l->smem;
+    largest.where = l->where;
+  }
+  check_too_small(b, &largest);
+}
+
 static void check_attribute(const Budget *b) {
   uint32_t where = 0;
   int64_t allowed = opted_in(b, &where);
@@ -176,6 +191,7 @@ void budget_smem(const Budget *b, BudgetRow *row) {
       check_opt_in(b, launch);
     check_too_small(b, launch);
   }
+  if (b->launches.count == 0) check_unreached(b);
   if (b->host) check_attribute(b);
   if (dynamic < 0 && b->machine && b->machine->dynamic_smem_end > 0)
     dynamic = b->machine->dynamic_smem_end;

@@ -73,7 +73,7 @@ typedef struct MachineFuncAttr {
 
 typedef struct MachineHostFacts {
   KC_VEC(MachineLaunch) launches;
-  KC_VEC(MachineLaunch) unreached; /* no run came to them: dimensions only */
+  KC_VEC(MachineLaunch) unreached; /* no run came to them: dimensions and shared memory only */
   KC_VEC(MachineFuncAttr) attrs;
   KC_VEC(MachineTensorMap *) maps;
 } MachineHostFacts;

@@ -74,6 +74,8 @@ static bool compute(const Static *s, const IrInsn *insn, int at, int depth, int6
   case IR_sub: *out = a - b; return true;
   case IR_mul: *out = a * b; return true;
   case IR_div: *out = b > 0 ? a / b : 0; return b > 0 && a >= 0;
+  case IR_min: *out = MIN(a, b); return true;
+  case IR_max: *out = MAX(a, b); return true;
   case IR_shl: *out = b >= 0 && b < 32 ? a << b : 0; return b >= 0 && b < 32 && a >= 0;
   case IR_shr: *out = b >= 0 && b < 32 ? a >> b : 0; return b >= 0 && b < 32 && a >= 0;
   default: return false;
@@ -105,6 +107,13 @@ static void numbers(const Static *s, int at, IrRole role, int64_t out[3]) {
   }
 }
 
+/* Dynamic shared memory of a launch in bytes; -1: not known. */
+static int64_t dynamic_bytes(const Static *s, int at) {
+  const IrOperand *operand = ir_arg(&s->host->insns.items[at], IR_ROLE_size);
+  int64_t value;
+  return operand && number(s, operand, at, 0, &value) && value >= 0 ? value : -1;
+}
+
 static const char *kernel_of(const IrProgram *program, const Static *s, int at) {
   const IrInsn *insn = &s->host->insns.items[at];
   const IrOperand *operand = ir_arg(insn, IR_ROLE_kernel);
@@ -134,6 +143,7 @@ static void add_launch(const IrProgram *program, const Static *s, int at, Machin
     launch.grid[i] = launch.block[i] = 1;
   numbers(s, at, IR_ROLE_grid, launch.grid);
   numbers(s, at, IR_ROLE_block, launch.block);
+  launch.smem = dynamic_bytes(s, at);
   KC_PUSH(program->arena, facts->unreached, launch);
 }
 
