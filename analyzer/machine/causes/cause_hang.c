@@ -83,6 +83,35 @@ static bool bytes_mismatch(Machine *machine, const Stuck *s) {
 
 /* ---- arrivals ---- */
 
+static const Stuck *partner_ahead(const Hang *hang, const Stuck *self, const Mbar *bar);
+static const IrInsn *unexecuted_arrive(Machine *machine, const Mbar *bar);
+static bool multicast_unannounced(Machine *machine, const Stuck *s);
+
+/* Copies have landed, and nobody arrives or announces them, now or behind any wait. */
+static bool only_delivered(Machine *machine, const Hang *hang, const Stuck *s) {
+  const Mbar *bar = s->waiter->bar;
+  if (bar->arrivers.count || bar->announced_total || !bar->last_copy) return false;
+  if (!bar->delivered_total && !bar->unknown_total) return false;
+  if (unexecuted_arrive(machine, bar) || partner_ahead(hang, s, bar)) return false;
+  if (multicast_unannounced(machine, s)) return true;
+  const char *bytes =
+      bar->unknown_total ? "its bytes"
+                         : kc_printf(machine->arena, "%lld bytes", (long long)bar->delivered_total);
+  IrViolation *v =
+      blame(machine,
+            BLAME("mbarrier-expect-tx-missing", MACHINE_CHECK_DEADLOCK, bar->last_copy, bar, -1, 0),
+            "the copy delivers %s to %s, but nobody arrives there and announces them "
+            "(arrive.expect_tx): the phase never completes",
+            bytes, name_of(machine, bar));
+  if (v && bar->init)
+    ir_violation_related(machine->violations, v, bar->init->where,
+                         "initialised here for %lld arrival%s", (long long)bar->init_count,
+                         bar->init_count == 1 ? "" : "s");
+  relate_waiter(machine, v, s);
+  witness_barrier(machine, v, bar, 2);
+  return v != NULL;
+}
+
 /* Whether a strand that is stuck elsewhere would arrive on the barrier if it went on: it did so
  * before, or the code between says so. */
 static bool partner_stuck(const Hang *hang, const Stuck *self, const Mbar *bar) {
@@ -543,6 +572,9 @@ static bool ask_bytes(Machine *machine, const Hang *hang, const Stuck *s) {
   (void)hang;
   return s->waiter && bytes_mismatch(machine, s);
 }
+static bool ask_delivered(Machine *machine, const Hang *hang, const Stuck *s) {
+  return s->waiter && only_delivered(machine, hang, s);
+}
 static bool ask_lapped(Machine *machine, const Hang *hang, const Stuck *s) {
   (void)hang;
   return s->waiter && lapped(machine, s);
@@ -585,9 +617,9 @@ bool cause_explain_hang(Machine *machine, bool generic) {
     return found;
   }
   static const Question questions[] = {
-      not_looped,         ask_exhausted,      ask_bytes,      ask_lapped, stale_waits,
-      ask_pair,           ask_first,          hang_divergent, ask_count,  ask_nobody,
-      hang_named_barrier, hang_cluster_short, ask_wgmma};
+      not_looped, ask_exhausted,      ask_bytes,          ask_lapped,     stale_waits,
+      ask_pair,   ask_delivered,      ask_first,          hang_divergent, ask_count,
+      ask_nobody, hang_named_barrier, hang_cluster_short, ask_wgmma};
   for (size_t q = 0; q < sizeof questions / sizeof *questions; q++)
     for (int i = 0; i < hang.list.count; i++)
       if (questions[q](machine, &hang, &hang.list.items[i])) {
