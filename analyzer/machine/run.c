@@ -171,6 +171,7 @@ static void run_to_the_end(Machine *machine) {
   protocol_init(machine);
   core_schedule(machine);
   protocol_finish(machine);
+  core_note_order(machine);
   core_note_maps(machine);
 }
 

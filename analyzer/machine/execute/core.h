@@ -64,6 +64,7 @@ typedef struct CoreRunRecord { /* a run that ended and found nothing, for repeat
   const MachineSample *sample;
   MachineSchedule schedule;
   bool diverged;       /* lanes of some warp parted */
+  bool any_order;      /* it goes the same way whichever warp is the first */
   uint64_t specials;   /* special registers that were read, a bit each */
   uint8_t *param_read; /* by byte of parameter space */
   int64_t phases, generations;
@@ -158,6 +159,8 @@ typedef struct CoreRun {
   uint8_t *param_read; /* by byte of parameter space */
   uint64_t specials;   /* special registers that were read, a bit each */
   bool diverged;       /* a strand was split */
+  bool any_order;      /* see CoreRunRecord; set at the end */
+  bool stores_blindly; /* to shared memory, nobody knows where */
   uint64_t pattern_of; /* by pointer parameter (modulo 64): an element of it was read */
   bool pattern_read;   /* an element of an integer array, which the machine made up */
   GString *dump;       /* --dump events */
@@ -355,6 +358,10 @@ void core_find_bases(MachineSession *session);
 void core_forget_unknown(Machine *machine, const Strand *strand, const IrInsn *insn, IrSpace space);
 
 /* ---- repeat.c ---- */
+/* Finds out, while the run's clocks are still there, whether its warps could have gone in any
+ * order.
+ */
+void core_note_order(Machine *machine);
 /* Remembers what a run that is over read and how it went. */
 void core_note_run(Machine *machine);
 /* An earlier run that a run of these inputs would only repeat, or NULL. */

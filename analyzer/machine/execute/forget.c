@@ -84,6 +84,7 @@ void core_forget_unknown(Machine *machine, const Strand *strand, const IrInsn *i
     if (!object->dynamic && object->bytes) end = start + object->bytes;
   }
   core_run(machine)->effects++;
+  core_run(machine)->stores_blindly = true;
   bool everywhere = space == IR_SPACE_SHARED_CLUSTER;
   for (int rank = 0; rank < machine->cluster_size; rank++)
     if (everywhere || rank == strand->warp->cta->rank)

@@ -45,6 +45,7 @@ static uint64_t warp_bit(const Warp *warp) {
 
 static void complete_generation(Machine *machine, NamedBarrier *bar) {
   Protocol *p = protocol_of(machine);
+  if (bar->arrived < machine->threads) p->barrier_of_some = true;
   clock_free(&p->clocks, bar->done);
   bar->done = bar->current;
   clock_raise(&p->clocks, bar->done, bar->agent, CLOCK_ALL_LANES, (uint32_t)++bar->generation);

@@ -392,6 +392,7 @@ typedef struct Protocol {
   KC_VEC(Mbar *) mbars;
   uint64_t phases_completed; /* of all mbarriers */
   ClusterBarrier cluster;
+  bool barrier_of_some; /* a block barrier completed without some threads of the block */
   KC_VEC(RemoteUse) remotes;
   int remote_at[PROTOCOL_SLOTS]; /* 1 + index of the last, hashed */
   KC_VEC(Uninitialised) uninitialised;

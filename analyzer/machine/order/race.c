@@ -52,7 +52,8 @@ struct RaceHistory {
   uint32_t nfree, free_capacity;
   Cell **spare; /* cell arrays of pages that became whole again */
   int nspare, spare_capacity;
-  Ref *recent; /* instruction x warp (hashed) -> last access, to reuse it */
+  Ref *recent;  /* instruction x warp (hashed) -> last access, to reuse it */
+  bool inexact; /* see race_is_exact */
 };
 
 #define RECENT 4096u
@@ -225,6 +226,7 @@ static void add_reader(RaceHistory *races, Cell *cell, Ref ref, uint8_t mask) {
   static const History none = {.write = 0};
   const History *old = *cell ? history(races, *cell) : &none;
   int place = reader_place(races, old, ref);
+  if (place < 0 && old->nreaders == MAX_READERS) races->inexact = true;
   if (place < 0 && (old->rmask | mask) == old->rmask) return;
   History *h = own(races, cell);
   h->rmask |= mask;
@@ -357,6 +359,7 @@ static bool is_fenced(const Touch *touch, Ref before) {
 }
 
 static void report(const Touch *touch, RaceKind kind, Ref before, int rank, uint32_t offset) {
+  touch->races->inexact = true;
   Race race = {.kind = kind,
                .before = ref_access(touch->races, before),
                .now = touch->access,
@@ -367,13 +370,27 @@ static void report(const Touch *touch, RaceKind kind, Ref before, int rank, uint
   cause_race(touch->races->machine, &race);
 }
 
+/* A write takes the place of one that it need not come after: other bytes of the word, or the same
+ * value. What comes later is not held against the one that is gone. */
+static void displace(Touch *touch, Ref before) {
+  RaceHistory *races = touch->races;
+  if (touch->access->write && !races->inexact && !is_over(touch, before)) races->inexact = true;
+}
+
 static void check_write(Touch *touch, const History *h, uint8_t mask, int rank, uint32_t offset) {
   Ref before = h->write;
-  if (!before || before == touch->known_write || !(h->wmask & mask)) return;
+  if (!before || before == touch->known_write) return;
   const Access *a = ref_access(touch->races, before), *now = touch->access;
+  if (!(h->wmask & mask)) {
+    displace(touch, before);
+    return;
+  }
   touch->known_write = before;
   if (a->atomic && now->atomic) return;
-  if (a->value_known && now->value_known && now->write && a->value == now->value) return;
+  if (a->value_known && now->value_known && now->write && a->value == now->value) {
+    displace(touch, before);
+    return;
+  }
   if (!is_over(touch, before))
     report(touch, now->write ? RACE_WRITE_AFTER_WRITE : RACE_READ_AFTER_WRITE, before, rank,
            offset);
@@ -540,6 +557,10 @@ void race_touch_lanes(RaceHistory *races, Strand *strand, const Access *access, 
     touch.nmemo = touch.written = 0;
     touch_range(&touch, (int)(places[lane] >> 24), (uint32_t)(places[lane] & 0xffffff), bytes);
   }
+}
+
+bool race_is_exact(const RaceHistory *races) {
+  return !races->inexact;
 }
 
 const Access *race_last_write(const RaceHistory *races, int rank, uint32_t offset) {

@@ -74,6 +74,9 @@ void race_touch(RaceHistory *races, Strand *strand, const Access *access, int la
 /* The same for the part of each lane of `lanes`, all in one go; `places`: rank << 24 | offset. */
 void race_touch_lanes(RaceHistory *races, Strand *strand, const Access *access, uint32_t lanes,
                       const uint64_t places[32], uint32_t bytes);
+/* Whether nothing was left out: no race was found, and none would be found if the same accesses
+ * came in another order that the synchronisation allows. */
+bool race_is_exact(const RaceHistory *races);
 /* The last write of a byte, or NULL. */
 const Access *race_last_write(const RaceHistory *races, int rank, uint32_t offset);
 
