@@ -103,6 +103,32 @@ void core_copy(Machine *machine, Strand *strand, uint32_t lanes, uint64_t dst, u
   }
 }
 
+/* Whether none of the cells reaches out of [dst, dst + bytes), so that a fill with one byte leaves
+ * nothing to splice. */
+static bool all_covered(const CoreSession *core, const GArray *cells, uint64_t dst,
+                        uint64_t bytes) {
+  for (guint i = 0; i < cells->len; i++) {
+    int32_t reg = g_array_index(cells, int32_t, i);
+    if (core->reg_cell[reg] < dst || core->reg_type[reg].cls == IR_CLASS_PRED ||
+        core->reg_cell[reg] + core->reg_type[reg].bytes > dst + bytes)
+      return false;
+  }
+  return true;
+}
+
+static void fill_cells(Machine *machine, Strand *strand, uint32_t lanes, const GArray *cells,
+                       uint64_t dst, uint64_t bytes, Value v) {
+  const CoreSession *core = core_session(machine);
+  bool alone = lanes && (v.known & lanes) == lanes && all_covered(core, cells, dst, bytes);
+  for (guint i = 0; i < cells->len; i++) {
+    int32_t reg = g_array_index(cells, int32_t, i);
+    if (alone)
+      core_put_reg(machine, strand, reg, v, lanes);
+    else if (core->reg_cell[reg] >= dst && core->reg_type[reg].cls != IR_CLASS_PRED)
+      core_write_reg(machine, strand, reg, v, lanes);
+  }
+}
+
 void core_fill(Machine *machine, Strand *strand, uint32_t lanes, uint64_t dst, uint64_t bytes,
                bool known, uint8_t byte) {
   MachineAddress to = machine_address(machine, dst, IR_SPACE_GENERIC);
@@ -110,13 +136,8 @@ void core_fill(Machine *machine, Strand *strand, uint32_t lanes, uint64_t dst, u
   Value v = {.known = known ? MACHINE_ALL_LANES : 0, .uniform = true, .scalar = pattern};
   if (bytes > 1 << 20) bytes = 1 << 20;
   if (to.space == IR_SPACE_LOCAL) {
-    const CoreSession *core = core_session(machine);
     GArray *cells = core_cells_in(machine->session, dst, bytes);
-    for (guint i = 0; i < cells->len; i++) {
-      int32_t reg = g_array_index(cells, int32_t, i);
-      if (core->reg_cell[reg] >= dst && core->reg_type[reg].cls != IR_CLASS_PRED)
-        core_write_reg(machine, strand, reg, v, lanes);
-    }
+    fill_cells(machine, strand, lanes, cells, dst, bytes, v);
     bool any = cells->len > 0;
     g_array_unref(cells);
     if (any || bytes > 4096) return;

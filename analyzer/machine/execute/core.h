@@ -191,6 +191,8 @@ static inline uint64_t core_extend(uint64_t v, IrType type) {
 }
 /* Writes a register for some lanes, with the overlapping cells and the protocol's hook. */
 void core_write_reg(Machine *machine, Strand *strand, int32_t reg, Value value, uint32_t lanes);
+/* The same without the overlapping cells, for those who write all of these; some lanes. */
+void core_put_reg(Machine *machine, Strand *strand, int32_t reg, Value value, uint32_t lanes);
 /* Makes the 32-lane buffers of earlier runs free again. */
 void core_lanes_init(Machine *machine);
 void core_free_lanes(Machine *machine, uint64_t *lanes);

@@ -174,8 +174,7 @@ static bool write_lanes(Machine *machine, MachineReg *reg, Value value, uint32_t
   return changed;
 }
 
-void core_write_reg(Machine *machine, Strand *strand, int32_t id, Value value, uint32_t lanes) {
-  if (lanes == 0) return;
+void core_put_reg(Machine *machine, Strand *strand, int32_t id, Value value, uint32_t lanes) {
   CoreSession *session = core_session(machine);
   MachineReg *reg = &strand->warp->regs[id];
   IrType type = session->reg_type[id];
@@ -185,5 +184,10 @@ void core_write_reg(Machine *machine, Strand *strand, int32_t id, Value value, u
   reg->written = (uint32_t)machine->step;
   if (reg->watched)
     protocol_reg_write(machine, strand, &machine->kernel->insns.items[strand->pc], id);
-  if (session->reg_overlaps[id]) core_splice_cells(machine, strand, id, lanes);
+}
+
+void core_write_reg(Machine *machine, Strand *strand, int32_t id, Value value, uint32_t lanes) {
+  if (lanes == 0) return;
+  core_put_reg(machine, strand, id, value, lanes);
+  if (core_session(machine)->reg_overlaps[id]) core_splice_cells(machine, strand, id, lanes);
 }
