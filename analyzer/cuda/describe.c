@@ -54,6 +54,49 @@ static void describe_attributes(CudaUnit *unit, CXCursor function, IrKernel *ker
     kernel->attr_where = attribute_place(unit, function, "launch_bounds");
 }
 
+/* ---- the size of the block, by name ---- */
+
+/* Whether a template parameter is named as the number of threads of a block: kThreads, BLOCK_SIZE,
+ * num_threads. Tiles are named BLOCK_M, BLOCK, TILE. */
+static bool names_block(const char *name) {
+  static const char *const NAMES[] = {"blocksize", "blockthreads",    "threads",
+                                      "blockdim",  "threadsperblock", "threadspercta"};
+  g_autoptr(GString) plain = g_string_new(NULL);
+  if (name[0] == 'k' && g_ascii_isupper(name[1])) name++;
+  for (; *name; name++)
+    if (*name != '_') g_string_append_c(plain, g_ascii_tolower(*name));
+  const char *text = plain->str;
+  if (g_str_has_prefix(text, "num")) text += 3;
+  if (g_str_has_prefix(text, "nthreads")) text++;
+  for (size_t i = 0; i < G_N_ELEMENTS(NAMES); i++)
+    if (strcmp(text, NAMES[i]) == 0) return true;
+  return false;
+}
+
+static bool is_template_parameter(int kind) {
+  return kind == CXCursor_NonTypeTemplateParameter || kind == CXCursor_TemplateTypeParameter ||
+         kind == CXCursor_TemplateTemplateParameter;
+}
+
+static void describe_block(CudaUnit *unit, CXCursor function, IrKernel *kernel) {
+  const Clang *clang = unit->clang;
+  CXCursor pattern = clang->getSpecializedCursorTemplate(function);
+  int count = clang->Cursor_getNumTemplateArguments(function);
+  if (unit_is_null(pattern) || count <= 0) return;
+  CursorList children = unit_children(unit, pattern);
+  unsigned at = 0;
+  for (int i = 0; i < children.count && at < (unsigned)count; i++) {
+    CXCursor child = children.items[i];
+    if (!is_template_parameter(child.kind)) continue;
+    unsigned index = at++;
+    if (child.kind != CXCursor_NonTypeTemplateParameter || !names_block(unit_name(unit, child)) ||
+        clang->Cursor_getTemplateArgumentKind(function, index) != CXTemplateArgumentKind_Integral)
+      continue;
+    int64_t value = clang->Cursor_getTemplateArgumentValue(function, index);
+    if (value > 0 && value <= 1024 && !kernel->named_block) kernel->named_block = (int)value;
+  }
+}
+
 /* ---- parameters ---- */
 
 static IrType scalar_type(CudaUnit *unit, CXType type) {
@@ -229,5 +272,7 @@ void describe_kernel(CudaUnit *unit, CXCursor function, IrKernel *kernel) {
   place.end_column = place.column + (uint32_t)strlen(kernel->name);
   kernel->where = source_stack(&unit->program->sources, place, 0, kernel->name);
   describe_params(unit, function, kernel);
-  if (!kernel->is_host) describe_attributes(unit, function, kernel);
+  if (kernel->is_host) return;
+  describe_attributes(unit, function, kernel);
+  describe_block(unit, function, kernel);
 }

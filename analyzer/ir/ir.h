@@ -349,7 +349,8 @@ typedef struct IrKernel {
   int maxnreg;                                         /* __maxnreg__; 0: not given */
   int reqntid[3];                                      /* .reqntid / __block_size__; 0: not given */
   int cluster_dims[3];                                 /* __cluster_dims__; 0: not given */
-  uint32_t attr_where;                                 /* the launch-bounds attribute */
+  int named_block;     /* the template argument that is named as the threads of a block; 0: none */
+  uint32_t attr_where; /* the launch-bounds attribute */
   KC_VEC(IrInsn) insns;
   KC_VEC(IrReg) regs;
   KC_VEC(IrObject) objects;

@@ -13,6 +13,7 @@ typedef struct {
   Unit *units; /* by register */
   int64_t need;
   bool warpgroups; /* a warpgroup number is compared */
+  bool named;      /* a template argument tells the size: bounds on thread numbers do not */
 } Guess;
 
 static Unit unit_of(const Guess *g, const IrOperand *operand) {
@@ -33,6 +34,8 @@ static void compare(Guess *g, const IrInsn *insn) {
   int64_t number = b->value + unit.bias;
   bool includes = insn->sub == IR_CMP_eq || insn->sub == IR_CMP_ne || insn->sub == IR_CMP_le ||
                   insn->sub == IR_CMP_gt;
+  bool one = insn->sub == IR_CMP_eq || insn->sub == IR_CMP_ne;
+  if (!one && g->named) return;
   require(g, (number + includes) * unit.unit);
   if (unit.unit == 128) g->warpgroups = true;
 }
@@ -76,11 +79,16 @@ static void follow(Guess *g, const IrInsn *insn) {
 }
 
 int core_guess_threads(const IrKernel *kernel) {
-  Guess g = {.kernel = kernel, .units = g_new0(Unit, kernel->regs.count + 1), .need = 128};
+  bool named = kernel->named_block > 0 && kernel->named_block <= 1024;
+  Guess g = {.kernel = kernel,
+             .units = g_new0(Unit, kernel->regs.count + 1),
+             .need = named ? kernel->named_block : 128,
+             .named = named};
   for (int i = 0; i < kernel->insns.count; i++)
     follow(&g, &kernel->insns.items[i]);
   if (g.warpgroups) require(&g, 256);
   g_free(g.units);
+  if (named && g.need == kernel->named_block) return kernel->named_block;
   return (int)((g.need + 31) / 32 * 32);
 }
 
