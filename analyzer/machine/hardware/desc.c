@@ -32,6 +32,7 @@ Descriptor desc_tcgen05(uint64_t raw) {
                       .swizzle = swizzles[raw >> 61 & 7],
                       .version = (int)(raw >> 46 & 7),
                       .base_offset = (int)(raw >> 49 & 7),
+                      .wide_chunks = (raw >> 61 & 7) == 1,
                       .absolute_leading = (raw >> 52 & 1) != 0};
 }
 
@@ -265,6 +266,16 @@ static void remember(Machine *machine, int rank, uint32_t start, uint32_t end) {
     KC_PUSH(machine->arena, p->operands, ((OperandRead){rank, start, end}));
 }
 
+/* Whether the tile is a part of swizzled rows whose exact bytes are known: the start lies in the
+ * first row of an atom, so that the pattern goes by the address whatever the base offset means. */
+static bool is_part_of_rows(const Descriptor *desc, const DescTile *tile) {
+  uint32_t width = (uint32_t)desc->swizzle, bytes = (uint32_t)tile->k_bytes;
+  if (!width || tile->transposed || desc->base_offset || tile->rows <= 0 || tile->k_bytes <= 0 ||
+      desc->wide_chunks)
+    return false;
+  return bytes < width && bytes % 16 == 0 && desc->start % (8 * width) + bytes <= width;
+}
+
 void desc_read(Machine *machine, Strand *strand, const DescRead *read, const Descriptor *desc,
                const DescTile *tile, const Access *access) {
   uint32_t extent = desc_extent(desc, tile);
@@ -279,7 +290,16 @@ void desc_read(Machine *machine, Strand *strand, const DescRead *read, const Des
   uint32_t end = room_end(machine, desc->start, &name);
   if (!extent || extent > 65536) extent = 16;
   if (end && desc->start + extent > end) extent = end > desc->start ? end - desc->start : 16;
-  race_touch(protocol_of(machine)->races, strand, access, -1, read->rank, desc->start, extent);
+  if (extent > 16 && is_part_of_rows(desc, tile))
+    race_touch_rows(protocol_of(machine)->races, strand, access, read->rank,
+                    &(RaceRows){.start = desc->start,
+                                .count = (uint32_t)tile->rows,
+                                .width = (uint32_t)desc->swizzle,
+                                .stride = desc->stride,
+                                .bytes = (uint32_t)tile->k_bytes,
+                                .end = end ? end : UINT32_MAX});
+  else
+    race_touch(protocol_of(machine)->races, strand, access, -1, read->rank, desc->start, extent);
   timeline_operand(machine, strand, access, read->rank, desc->start);
 }
 

@@ -12,6 +12,7 @@ typedef struct Descriptor {
   int version;                     /* tcgen05: bits 46..48, must be 1 */
   int layout;                      /* the code as it stands */
   int base_offset;
+  bool wide_chunks;      /* tcgen05: the 128-byte pattern moves chunks of 32 bytes */
   bool absolute_leading; /* tcgen05: bit 52 */
 } Descriptor;
 

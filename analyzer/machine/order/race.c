@@ -546,6 +546,48 @@ void race_touch(RaceHistory *races, Strand *strand, const Access *access, int la
   touch_range(&touch, rank, offset, bytes);
 }
 
+/* Whether eight rows of 128 bytes are a page all of whose bytes have one history: most tiles are
+ * filled and overwritten as a whole, and need not be taken apart for those who read them. */
+static bool is_whole(const RaceHistory *races, int rank, const RaceRows *rows, uint32_t offset) {
+  return rows->width == 128 && offset / PAGE_BYTES < races->npages && rank >= 0 &&
+         rank < races->ctas && offset % PAGE_BYTES < 128 &&
+         !races->pages[(size_t)rank * races->npages + offset / PAGE_BYTES].cells;
+}
+
+static void touch_row(Touch *touch, int rank, const RaceRows *rows, uint32_t first) {
+  uint32_t pattern = rows->width / 16 - 1, chunks = 0;
+  for (uint32_t at = first; at < first + rows->bytes; at += 16)
+    chunks |= 1u << ((at / 16 % 8) ^ (at >> 7 & pattern));
+  while (chunks) {
+    uint32_t low = (uint32_t)__builtin_ctz(chunks);
+    uint32_t run = (uint32_t)__builtin_ctz(~(chunks >> low));
+    uint32_t offset = first / 128 * 128 + low * 16, bytes = run * 16;
+    chunks &= ~(((1u << run) - 1) << low);
+    if (offset >= rows->end) continue;
+    touch_range(touch, rank, offset, bytes < rows->end - offset ? bytes : rows->end - offset);
+  }
+}
+
+void race_touch_rows(RaceHistory *races, Strand *strand, const Access *access, int rank,
+                     const RaceRows *rows) {
+  Touch touch = {.races = races,
+                 .strand = strand,
+                 .access = access,
+                 .ref = make_ref(access->id, -1),
+                 .lane = -1,
+                 .observers = access->issuers};
+  for (uint32_t row = 0; row < rows->count; row++) {
+    uint32_t group = rows->start + row / 8 * rows->stride, page = group / PAGE_BYTES * PAGE_BYTES;
+    if (row % 8 == 0 && rows->count - row >= 8 && page + PAGE_BYTES <= rows->end &&
+        is_whole(races, rank, rows, group)) {
+      touch_range(&touch, rank, page, PAGE_BYTES);
+      row += 7;
+    } else {
+      touch_row(&touch, rank, rows, group + row % 8 * rows->width);
+    }
+  }
+}
+
 void race_touch_lanes(RaceHistory *races, Strand *strand, const Access *access, uint32_t lanes,
                       const uint64_t places[32], uint32_t bytes) {
   Touch touch = {.races = races, .strand = strand, .access = access};

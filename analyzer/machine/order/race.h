@@ -71,6 +71,20 @@ Access *race_access(RaceHistory *races, const Access *access);
  * Races go to cause_race. */
 void race_touch(RaceHistory *races, Strand *strand, const Access *access, int lane, int rank,
                 uint32_t offset, uint32_t bytes);
+/* A part of rows that are permuted by their address (PTX ISA 5.5.7): bits 4 and up of a byte's
+ * address are exclusive-ored with bits 7 and up of it, one for each chunk of 16 bytes that `width`
+ * counts by powers of two. All in bytes but `count`. */
+typedef struct RaceRows {
+  uint32_t start;  /* of the part of the first row, before the permutation */
+  uint32_t count;  /* rows; eight lie next to each other */
+  uint32_t width;  /* of a row: 32, 64 or 128 */
+  uint32_t stride; /* from eight rows to the next eight */
+  uint32_t bytes;  /* of the part of each row: a multiple of 16 that stays in the row */
+  uint32_t end;    /* what lies at or behind it is not touched */
+} RaceRows;
+/* The same for exactly the bytes of such rows. */
+void race_touch_rows(RaceHistory *races, Strand *strand, const Access *access, int rank,
+                     const RaceRows *rows);
 /* The same for the part of each lane of `lanes`, all in one go; `places`: rank << 24 | offset. */
 void race_touch_lanes(RaceHistory *races, Strand *strand, const Access *access, uint32_t lanes,
                       const uint64_t places[32], uint32_t bytes);
