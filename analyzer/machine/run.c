@@ -235,6 +235,7 @@ void core_session_free(MachineSession *session) {
 
 typedef struct {
   bool trapped, cut;
+  bool too_long; /* cut, by the number of steps */
   int64_t phases, generations;
   int barriers;
 } Outcome;
@@ -290,6 +291,7 @@ static Outcome run_once(MachineSession *session, const MachineSample *sample,
   core_machine_run(machine);
   Outcome out = {.trapped = machine->trapped,
                  .cut = machine->stopped && !machine->trapped,
+                 .too_long = machine->stopped && core_run(machine)->cut_steps,
                  .phases = machine->most_phases,
                  .generations = machine->most_generations,
                  .barriers = machine->initialised_barriers};
@@ -406,7 +408,24 @@ static bool more_tiles_come(const MachineSamples *samples) {
   return false;
 }
 
-static void run_samples(MachineSession *session, const MachineSamples *samples) {
+/* The first inputs take more steps than a run may: do fewer trips show all there is to see? Then
+ * the kernel counts as run, and that the longer run was cut stays said. */
+static bool run_fewer(MachineSession *session, MachineSamples *samples, bool complete, int *budget,
+                      Outcome *out) {
+  MachineSample *longer[2];
+  if (samples->list.count < 2) return false;
+  memcpy(longer, samples->list.items, sizeof longer);
+  if (!sample_fewer(session, samples)) return false;
+  bool before = session->result->complete;
+  session->result->complete = complete;
+  *out = run_schedules(session, samples->list.items[0], 0, 1, budget);
+  if (!out->cut && enough(out)) return true;
+  session->result->complete = before;
+  memcpy(samples->list.items, longer, sizeof longer);
+  return false;
+}
+
+static void run_samples(MachineSession *session, MachineSamples *samples) {
   CoreSession *core = session->core;
   Progress progress = {true, true, true};
   int budget = DECISION_RUNS;
@@ -420,8 +439,13 @@ static void run_samples(MachineSession *session, const MachineSamples *samples) 
       continue;
     }
     bool waits = i == 0 && schedules > 1 && more_tiles_come(samples);
-    Outcome out = run_schedules(session, sample, 0, waits ? 1 : schedules, &budget);
-    if (waits && !out.trapped && (out.cut || enough(&out)))
+    bool complete = session->result->complete;
+    Outcome out = run_schedules(session, sample, 0, i == 0 ? 1 : schedules, &budget), fewer;
+    if (i == 0 && out.too_long && run_fewer(session, samples, complete, &budget, &fewer)) {
+      out = fewer;
+      sample = samples->list.items[0];
+    }
+    if (i == 0 && !out.trapped && (!waits || out.cut || enough(&out)))
       run_schedules(session, sample, 1, schedules, &budget);
     if (sample->use == SAMPLE_MORE_TILES && (out.trapped || out.cut))
       run_schedules(session, samples->list.items[0], 1, schedules, &budget);

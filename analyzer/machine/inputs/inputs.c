@@ -576,6 +576,18 @@ static void add_admitted(MachineSession *session, MachineSamples *samples, int64
                (Choice){.ints = trips, .blocks = 3, .small = 1});
 }
 
+bool sample_fewer(MachineSession *session, MachineSamples *samples) {
+  MachineSamples scratch = {.stages = samples->stages};
+  if (samples->list.count < 2 || samples->list.items[0]->free_ints == 0) return false;
+  int64_t trips = samples->stages + 1;
+  add_sample(session, &scratch, "2 tiles", (Choice){.ints = trips, .blocks = 2});
+  add_sample(session, &scratch, "2 tiles, second cluster",
+             (Choice){.ints = trips, .blocks = 2, .cluster_index = 1});
+  for (int i = 0; i < scratch.list.count; i++)
+    samples->list.items[i] = scratch.list.items[i];
+  return scratch.list.count > 0;
+}
+
 MachineSamples *sample_make(MachineSession *session) {
   MachineSamples *samples = KC_NEW(session->arena, MachineSamples);
   core_find_granules(session);

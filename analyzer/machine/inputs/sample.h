@@ -68,6 +68,9 @@ typedef struct MachineSamples {
 
 /* The samples of a kernel, best first. */
 MachineSamples *sample_make(MachineSession *session);
+/* Puts the fewest trips that still go round every ring once more in the place of the first two
+ * samples. False: there is nothing to choose. */
+bool sample_fewer(MachineSession *session, MachineSamples *samples);
 /* Pointer parameters (leaves) in order: leaf i points to IR_POINTER_BASE + i * IR_POINTER_STRIDE.
  */
 const IrLeaf *sample_pointer_leaf(const IrKernel *kernel, uint64_t index);
