@@ -3,8 +3,11 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "report/common.h"
 
 enum { MAX_REASONS = 40 };
+
+#define LIBRARY_ENTRY "(library headers)"
 
 void verdict_failed(ReportFile *file, const KcError *error) {
   g_free(file->status);
@@ -128,6 +131,32 @@ static void add_lost(ReportFile *file, const Analysis *a) {
   g_ptr_array_add(file->kernels, out);
 }
 
+static bool chosen_by_name(const Analysis *a) {
+  for (int k = 0; k < a->program->kernels.count; k++)
+    if (!a->selected[k]) return true;
+  return false;
+}
+
+/* What the file runs by way of a library was not checked, whatever its own kernels are. */
+static void add_library(ReportFile *file, const Analysis *a) {
+  const IrLibraryKernels *library = &a->program->library;
+  if (library->count == 0 || chosen_by_name(a)) return;
+  ReportKernel *out = find_kernel(file, LIBRARY_ENTRY);
+  if (!out) {
+    out = report_kernel_new(LIBRARY_ENTRY, LIBRARY_ENTRY, "skipped");
+    g_ptr_array_add(file->kernels, out);
+  }
+  bool one = library->count == 1;
+  g_autofree char *count = report_counted(library->count, "kernel", NULL);
+  g_autofree char *how = g_strdup_printf(
+      "; name one with // kcheck: launch(%s<...>, ...) or --instantiate", library->first);
+  g_autofree char *reason = g_strdup_printf(
+      "%s of library headers %s launched from here and %s not checked (line %u leads to %s)%s",
+      count, one ? "is" : "are", one ? "was" : "were", library->launched.line, library->first,
+      library->is_template ? how : "");
+  add_reason(out, reason);
+}
+
 static void add_timing(ReportFile *file, const Analysis *a) {
   if (!file->timing) file->timing = json_object();
   const char *stage;
@@ -145,6 +174,7 @@ void verdict_add(ReportFile *file, const Analysis *a) {
   for (int k = 0; k < a->program->kernels.count; k++)
     if (a->selected[k]) add_kernel(file, a, k);
   add_lost(file, a);
+  add_library(file, a);
   check_headers(file, a);
 }
 
@@ -160,11 +190,13 @@ static void fail_with(ReportFile *file, const char *what, const ReportKernel *ex
 void verdict_close(ReportFile *file, bool strict) {
   if (strcmp(file->status, "failed") == 0) return;
   const ReportKernel *skipped = NULL, *incomplete = NULL;
-  guint nskipped = 0;
+  guint nskipped = 0, own = 0; /* a library's kernels alone are no reason to fail */
   for (guint i = 0; i < file->kernels->len; i++) {
     const ReportKernel *kernel = file->kernels->pdata[i];
     int bad = badness(kernel->status);
     if (bad > 0) incomplete = kernel;
+    if (strcmp(kernel->name, LIBRARY_ENTRY) == 0) continue;
+    own++;
     if (bad > 1) {
       skipped = kernel;
       nskipped++;
@@ -174,7 +206,7 @@ void verdict_close(ReportFile *file, bool strict) {
     g_free(file->status);
     file->status = g_strdup("partial");
   }
-  if (nskipped > 0 && nskipped == file->kernels->len)
+  if (nskipped > 0 && nskipped == own)
     fail_with(file, "no kernel could be analysed", skipped);
   else if (strict && incomplete)
     fail_with(file, "a kernel was not fully checked (--strict)", incomplete);

@@ -4,6 +4,8 @@
 #include <glib.h>
 #include <string.h>
 
+#include "cuda/library.h"
+
 /* A host function (or variable with an initialiser) that was visited. */
 typedef struct HostNode {
   CXCursor cursor;
@@ -20,6 +22,7 @@ typedef struct Discover {
   KC_VEC(HostNode) hosts;
   GHashTable *host_index; /* cursor hash -> index + 1 of the newest host with that hash */
   int current;            /* host whose body is being visited */
+  LibraryCalls *library;
 } Discover;
 
 static bool is_function(CXCursorKind kind) {
@@ -88,7 +91,7 @@ static bool is_configuration_call(const char *name) {
   return false;
 }
 
-static void note_reference(Discover *d, CXCursor referenced) {
+static void note_reference(Discover *d, CXCursor referenced, CXCursor at) {
   const Clang *clang = d->unit->clang;
   if (is_configuration_call(unit_name(d->unit, referenced)))
     d->hosts.items[d->current].configures = true;
@@ -106,9 +109,11 @@ static void note_reference(Discover *d, CXCursor referenced) {
     return;
   }
   CXCursor definition = clang->getCursorDefinition(referenced);
-  if (unit_is_null(definition) || !unit_is_user(d->unit, definition) ||
-      !is_host_function(d, definition))
+  if (unit_is_null(definition) || !is_host_function(d, definition)) return;
+  if (!unit_is_user(d->unit, definition)) {
+    library_called(d->library, definition, unit_cursor_range(d->unit, at));
     return;
+  }
   int callee = host_node(d, definition);
   KC_PUSH(d->unit->arena, d->hosts.items[d->current].calls, callee);
 }
@@ -119,7 +124,7 @@ static CXChildVisitResult visit_body(CXCursor cursor, CXCursor parent, CXClientD
   if (cursor.kind == CXCursor_DeclRefExpr || cursor.kind == CXCursor_MemberRefExpr ||
       cursor.kind == CXCursor_CallExpr) {
     CXCursor referenced = d->unit->clang->getCursorReferenced(cursor);
-    if (!unit_is_null(referenced)) note_reference(d, referenced);
+    if (!unit_is_null(referenced)) note_reference(d, referenced, cursor);
   }
   return CXChildVisit_Recurse;
 }
@@ -199,9 +204,11 @@ void discover(CudaUnit *unit, CudaFound *found) {
   *found = (CudaFound){0};
   Discover d = {.unit = unit, .found = found};
   d.host_index = g_hash_table_new(NULL, NULL);
+  d.library = library_new(unit);
   clang->visitChildren(clang->getTranslationUnitCursor(unit->tu), visit_declaration, &d);
   for (d.current = 0; d.current < d.hosts.count; d.current++)
     clang->visitChildren(d.hosts.items[d.current].cursor, visit_body, &d);
+  library_close(d.library, &found->kernels);
   propagate(&d);
   g_hash_table_destroy(d.host_index);
   for (int i = 0; i < d.all_patterns.count; i++)

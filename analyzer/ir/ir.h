@@ -393,6 +393,15 @@ typedef struct IrConstant { /* a named integer that the text fixes */
   int64_t value;
 } IrConstant;
 
+/* Kernels of library headers that the file launches through the library's own host functions: they
+ * are not lowered. */
+typedef struct IrLibraryKernels {
+  int count;
+  const char *first;    /* qualified name of one of them */
+  bool is_template;     /* that one is an instantiation */
+  SourceRange launched; /* the call in user code that leads to it */
+} IrLibraryKernels;
+
 typedef struct IrProgram {
   KcArena *arena;
   SourceMap sources;
@@ -407,7 +416,8 @@ typedef struct IrProgram {
   IrDirectives *directives;
   KC_VEC(IrConstant) constants; /* that size rings or bound loops of a protocol; when asked for */
   int global_kernels_seen;      /* __global__ functions in user files, templates included */
-  int syntax_errors;            /* errors that nvcc would report too */
+  IrLibraryKernels library;
+  int syntax_errors; /* errors that nvcc would report too */
 } IrProgram;
 
 /* ---- construction (builder.c) ---- */

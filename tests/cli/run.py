@@ -256,6 +256,26 @@ def test_no_kernel_is_clean(folder):
     check(status == 0 and document["files"][0]["kernels"] == [], "not clean", status, document, err)
 
 
+def test_kernels_that_a_library_launches(folder):
+    write(folder, "lib/lib.h", "#pragma once\ntemplate <class T> __global__ void fill(T *p) { p[threadIdx.x] = 0; }\n"
+          "template <class T> struct Adapter {\n  static void launch(T *p) { fill<T><<<1, 32>>>(p); }\n"
+          "  static void run(T *p) { launch(p); }\n  static int size() { return sizeof(T); }\n};\n")
+    flags = ("-I", os.path.join(folder, "lib"))
+    write(folder, "src/plain.cu", "#include <lib.h>\nint size() { return Adapter<float>::size(); }\n")
+    status, document, err = report("src/plain.cu", "--arch", "sm_90a", *flags, cwd=folder)
+    check(status == 0 and status_of(document, "plain.cu") == "checked", "not clean", status, document, err)
+    for own in ("", GOOD):
+        write(folder, "src/runs.cu", own + "#include <lib.h>\nvoid go(float *p) { Adapter<float>::run(p); }\n")
+        status, document, err = report("src/runs.cu", "--arch", "sm_90a", *flags, cwd=folder)
+        check(status == 0 and status_of(document, "runs.cu") == "partial", "not partial", status, document, err)
+        reasons = document["files"][0]["kernels"][-1]["not_checked"]
+        check(any("leads to fill)" in r for r in reasons), "no reason", reasons)
+    write(folder, "src/runs.cu", "#include <lib.h>\n// kcheck: launch(fill<float>, grid=1, block=32)\n"
+          "void go(float *p) { Adapter<float>::run(p); }\n")
+    status, document, err = report("src/runs.cu", "--arch", "sm_90a", *flags, cwd=folder)
+    check(status == 0 and status_of(document, "runs.cu") == "checked", "not checked once named", status, document, err)
+
+
 def test_empty_file(folder):
     write(folder, "empty.cu", "")
     status, _, err = report("empty.cu", cwd=folder)
