@@ -1,5 +1,6 @@
 /* machine_run: all samples and schedules of one kernel, within its budgets. */
 #include "ir/site.h"
+#include "machine/checks/raster.h"
 #include "machine/execute/core.h"
 #include "machine/execute/quick.h"
 
@@ -596,6 +597,10 @@ MachineResult *machine_run(KcArena *arena, const IrProgram *program, const IrKer
   if (core->has_dynamic && core->shared_reach > core->dynamic_base)
     result->dynamic_smem_end = (int64_t)core->shared_reach - core->dynamic_base;
   count_asm(session);
+  before = violations->list.count;
+  raster_check(session, samples, violations);
+  for (int i = before; i < violations->list.count; i++)
+    violations->list.items[i]->kernel = kernel;
   result->steps = core->steps;
   result->time_us = core_clock_us() - core->started_us;
   result->memory = core->peak_memory;

@@ -3,6 +3,7 @@
  * known by the first place that a warp loads from or stores to while it works on it. */
 #include "machine/checks/checks.h"
 
+#include "machine/checks/raster.h"
 #include "machine/inputs/sample.h"
 #include "machine/session.h"
 
@@ -142,6 +143,10 @@ void tiles_copy(Machine *machine, Strand *strand, const IrInsn *insn, const Mach
   int64_t coords[5] = {0};
   if (!is_first(machine) && !is_second(machine)) return;
   int n = read_coordinates(machine, strand, insn, coords);
+  if (raster_runs(machine)) {
+    if (store) raster_copy(machine, insn, n, coords);
+    return;
+  }
   uint64_t hash = UINT64_C(1469598103934665603);
   for (int i = 0; i < n; i++)
     hash = (hash ^ (uint64_t)coords[i]) * UINT64_C(1099511628211);

@@ -5,6 +5,7 @@
 #include "machine/checks/checks.h"
 #include "machine/checks/finish.h"
 #include "machine/checks/fragment.h"
+#include "machine/checks/raster.h"
 #include "machine/hardware/barrier.h"
 #include "machine/hardware/mbarrier.h"
 #include "machine/hardware/pdl.h"
@@ -161,6 +162,7 @@ void protocol_free(Machine *machine) {
 }
 
 void protocol_finish(Machine *machine) {
+  if (raster_runs(machine)) return; /* the run was for one thing only */
   if (!machine->trapped) {
     pattern_finish(machine);
     idle_finish(machine);
@@ -342,6 +344,10 @@ static void touch_shared(Machine *machine, Strand *strand, const IrInsn *insn,
 
 void protocol_access(Machine *machine, Strand *strand, const IrInsn *insn,
                      const MachineAccess *access) {
+  if (raster_runs(machine)) {
+    if (access->space == IR_SPACE_GLOBAL) raster_access(machine, access);
+    return;
+  }
   if (access->unknown && !access->lanes) {
     finish_unknown_access(machine, strand, insn, access);
     return;
