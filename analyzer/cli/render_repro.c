@@ -26,7 +26,9 @@ bool render_repro(const Analysis *a, const Job *job, LazyRules *rules, GString *
   const Rules *all = lazy_rules_get(rules, error);
   if (!all) return false;
   const Finding *finding = shown_finding(a, all, line);
-  if (!finding) return shown_nothing(a, job, line, error);
+  /* Advice is no fault that a card could show: only where somebody asks for that line. */
+  if (!finding || (line == 0 && finding->severity == SEVERITY_ADVICE))
+    return shown_nothing(a, job, line, error);
   const Rule *rule = rules_find(all, finding->rule, error);
   const IrKernel *kernel = rule ? shown_kernel(a, finding, &k) : NULL;
   if (!kernel) return false;
