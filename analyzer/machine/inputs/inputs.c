@@ -588,6 +588,24 @@ bool sample_fewer(MachineSession *session, MachineSamples *samples) {
   return scratch.list.count > 0;
 }
 
+/* The last cluster of a launch whose grid and integers host code gives: what is left over when a
+ * size is divided among the blocks is its work. */
+static void add_last_as_launched(MachineSession *session, MachineSamples *samples, int64_t trips) {
+  const CoreLaunch launch = core_find_launch(session);
+  int64_t clusters = 1;
+  if (launch.grid[0] <= 0) return;
+  for (int i = 0; i < 3; i++)
+    clusters *= MAX(launch.grid[i] / MAX(samples->list.items[0]->cluster[i], 1), 1);
+  if (clusters < 2) return;
+  MachineSample *last = make_sample(
+      session, samples, "the last block, as launched",
+      (Choice){.ints = trips, .blocks = 3, .exact = true, .cluster_index = clusters - 1});
+  if (!last || last->free_ints > 0) return;
+  last->bounded = true;
+  last->rank = samples->list.count;
+  KC_PUSH(session->arena, samples->list, last);
+}
+
 MachineSamples *sample_make(MachineSession *session) {
   MachineSamples *samples = KC_NEW(session->arena, MachineSamples);
   core_find_granules(session);
@@ -600,7 +618,10 @@ MachineSamples *sample_make(MachineSession *session) {
   if (!first) return samples;
   add_sample(session, samples, "second cluster",
              (Choice){.ints = trips, .blocks = 3, .cluster_index = 1});
-  if (first->free_ints == 0) return samples;
+  if (first->free_ints == 0) {
+    add_last_as_launched(session, samples, trips);
+    return samples;
+  }
   add_admitted(session, samples, trips);
   if (first->tiled)
     add_optional(session, samples, "2 x stages + 3 tiles", SAMPLE_MORE_TILES,
@@ -621,5 +642,6 @@ MachineSamples *sample_make(MachineSession *session) {
                                       (Choice){.ints = trips, .blocks = 3, .exact = true});
     if (exact) exact->bounded = true;
   }
+  add_last_as_launched(session, samples, trips);
   return samples;
 }
