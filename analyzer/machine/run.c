@@ -299,6 +299,7 @@ static Outcome run_once(MachineSession *session, const MachineSample *sample,
   core_note_run(machine);
   if (machine->stopped) note_cut(session, machine);
   note_hang(session, machine);
+  ((CoreSession *)session->core)->hung |= machine->stuck;
   if (!machine->stopped) session->result->ran = true;
   if (dump) {
     GString *text = core_run(machine)->dump;
@@ -507,7 +508,7 @@ static void name_unreached(MachineSession *session) {
   const IrKernel *kernel = session->kernel;
   const CoreSession *core = session->core;
   if (!session->result->ran || !session->result->complete) return;
-  if (core->findings.count > 0) return; /* what hangs reaches nothing more */
+  if (core->hung) return; /* what hangs reaches nothing more */
   Machine naming = {.session = session, .program = session->program};
   int count = 0, total = 0;
   const IrInsn *first = NULL;
@@ -524,7 +525,7 @@ static void name_unreached(MachineSession *session) {
   }
   g_hash_table_destroy(calls);
   if (!first) return;
-  if (2 * count > total) session->result->complete = false;
+  if (2 * count > total && core->findings.count == 0) session->result->complete = false;
   core_not_checked(session, "no input that was tried reaches %s (%s)%s",
                    ir_event_mnemonic((IrEvent)first->event), machine_line(&naming, first),
                    count > 1 ? kc_printf(session->arena, " and %d instructions more", count - 1)

@@ -107,6 +107,7 @@ typedef struct CoreSession {
   bool decisions_cut; /* a run asked for more than are kept */
   bool partial;       /* something that could not be lowered may hide an event */
   size_t peak_memory;
+  bool hung;                     /* some run ended with threads that wait for ever */
   bool lists_end;                /* the code asks for a negative element (granule.c) */
   int64_t *granules;             /* by leaf number: what an integer counts (granule.c) */
   const struct Origins *origins; /* origin.c; NULL for host code */

@@ -622,6 +622,9 @@ MachineSamples *sample_make(MachineSession *session) {
     add_last_as_launched(session, samples, trips);
     return samples;
   }
+  /* Where the ring is as long as the loop, it wraps between two tiles only. */
+  if (first->tiled && samples->stages == 3)
+    add_sample(session, samples, "4 tiles", (Choice){.ints = trips, .blocks = 4});
   add_admitted(session, samples, trips);
   if (first->tiled)
     add_optional(session, samples, "2 x stages + 3 tiles", SAMPLE_MORE_TILES,
