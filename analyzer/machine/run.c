@@ -478,60 +478,6 @@ static void withhold_for_notes(MachineSession *session) {
   }
 }
 
-/* The line of the user's that `insn` belongs to, when a library's function holds it; NULL: it is
- * the user's own. */
-static gpointer library_call(const SourceMap *map, const IrInsn *insn) {
-  uint32_t user = source_user_frame(map, insn->where);
-  if (user == insn->where) return NULL;
-  const SourceRange *range = &map->stacks.items[user].range;
-  return GSIZE_TO_POINTER(((gsize)range->file << 48) ^ ((gsize)range->line << 16) ^ range->column);
-}
-
-/* The calls of library functions of which some synchronisation ran: the function chose its way. */
-static GHashTable *calls_that_ran(const MachineSession *session) {
-  const IrKernel *kernel = session->kernel;
-  const CoreSession *core = session->core;
-  GHashTable *calls = g_hash_table_new(NULL, NULL);
-  for (int i = 0; i < kernel->insns.count; i++) {
-    const IrInsn *insn = &kernel->insns.items[i];
-    if (core->executed[i] && ir_is_protocol(insn))
-      g_hash_table_add(calls, library_call(&session->program->sources, insn));
-  }
-  g_hash_table_remove(calls, NULL);
-  return calls;
-}
-
-/* Synchronisation that no input and no schedule led to: nothing is known of it. Said of kernels
- * that ran as a whole only; what was cut says so by itself. A kernel of which most was not reached
- * has not been checked. */
-static void name_unreached(MachineSession *session) {
-  const IrKernel *kernel = session->kernel;
-  const CoreSession *core = session->core;
-  if (!session->result->ran || !session->result->complete) return;
-  if (core->hung) return; /* what hangs reaches nothing more */
-  Machine naming = {.session = session, .program = session->program};
-  int count = 0, total = 0;
-  const IrInsn *first = NULL;
-  GHashTable *calls = calls_that_ran(session);
-  for (int i = 0; i < kernel->insns.count; i++) {
-    const IrInsn *insn = &kernel->insns.items[i];
-    if (!ir_is_protocol(insn)) continue;
-    bool chosen = g_hash_table_contains(calls, library_call(&session->program->sources, insn));
-    if (!core->executed[i] && chosen) continue;
-    total++;
-    if (core->executed[i]) continue;
-    if (!first) first = insn;
-    count++;
-  }
-  g_hash_table_destroy(calls);
-  if (!first) return;
-  if (2 * count > total && core->findings.count == 0) session->result->complete = false;
-  core_not_checked(session, "no input that was tried reaches %s (%s)%s",
-                   ir_event_mnemonic((IrEvent)first->event), machine_line(&naming, first),
-                   count > 1 ? kc_printf(session->arena, " and %d instructions more", count - 1)
-                             : "");
-}
-
 static void count_asm(MachineSession *session) {
   const IrKernel *kernel = session->kernel;
   const CoreSession *core = session->core;
@@ -594,7 +540,7 @@ MachineResult *machine_run(KcArena *arena, const IrProgram *program, const IrKer
     violations->list.items[i]->kernel = kernel; /* it ran as a copy with fused stores */
   core_replays(session, samples);
   protocol_report(session);
-  name_unreached(session);
+  core_name_unreached(session);
   if (core->has_dynamic && core->shared_reach > core->dynamic_base)
     result->dynamic_smem_end = (int64_t)core->shared_reach - core->dynamic_base;
   count_asm(session);

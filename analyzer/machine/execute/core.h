@@ -305,6 +305,11 @@ bool core_is_published(const MachineSession *session, const CoreFinding *finding
 /* Names the parameters that the run read, and what the machine chose besides. */
 void core_add_inputs(Machine *machine, IrViolation *v);
 
+/* ---- unreached.c ---- */
+/* Says which synchronisation no run came to. The kernel is not complete when that is most of it, or
+ * all that a loop holds. */
+void core_name_unreached(MachineSession *session);
+
 /* ---- replay.c ---- */
 /* Remembers the tensor maps that the copies of a run were issued with. */
 void core_note_maps(Machine *machine);
