@@ -27,6 +27,36 @@ static GHashTable *calls_that_ran(const MachineSession *session) {
 
 /* ---- loops ---- */
 
+/* One kind of event somewhere within one call. */
+static gpointer kind_in_call(const IrInsn *insn, uint32_t call) {
+  return GSIZE_TO_POINTER(((gsize)insn->event + 1) << 32 | call);
+}
+
+/* Kinds of events that ran, in each of the calls that hold them: where a function does the same in
+ * two ways, its arguments have chosen one. */
+static GHashTable *ways_that_ran(const MachineSession *session) {
+  const SourceMap *map = &session->program->sources;
+  const IrKernel *kernel = session->kernel;
+  const CoreSession *core = session->core;
+  GHashTable *ways = g_hash_table_new(NULL, NULL);
+  for (int i = 0; i < kernel->insns.count; i++) {
+    const IrInsn *insn = &kernel->insns.items[i];
+    if (!core->executed[i] || insn->op != IR_event) continue;
+    for (uint32_t call = map->stacks.items[insn->where].outer; call;
+         call = map->stacks.items[call].outer)
+      g_hash_table_add(ways, kind_in_call(insn, call));
+  }
+  return ways;
+}
+
+static bool done_another_way(const MachineSession *session, GHashTable *ways, const IrInsn *insn) {
+  const SourceMap *map = &session->program->sources;
+  for (uint32_t call = map->stacks.items[insn->where].outer; call;
+       call = map->stacks.items[call].outer)
+    if (g_hash_table_contains(ways, kind_in_call(insn, call))) return true;
+  return false;
+}
+
 /* What a loop does work with: a loop that holds nothing but waits drains what others began, and
  * data moved within a warp hangs and races with nothing outside of it. */
 static bool is_work(const IrInsn *insn) {
@@ -57,8 +87,8 @@ typedef struct Loop {
 
 /* The loop of `from` to `to`, whose last jumps back to its first. False when some of what it holds
  * ran, or none of it is work. */
-static bool never_entered(const MachineSession *session, GHashTable *calls, int from, int to,
-                          Loop *loop) {
+static bool never_entered(const MachineSession *session, GHashTable *calls, GHashTable *ways,
+                          int from, int to, Loop *loop) {
   const IrKernel *kernel = session->kernel;
   const CoreSession *core = session->core;
   *loop = (Loop){.head = &kernel->insns.items[from]};
@@ -66,7 +96,7 @@ static bool never_entered(const MachineSession *session, GHashTable *calls, int 
     const IrInsn *insn = &kernel->insns.items[i];
     if (!ir_is_protocol(insn)) continue;
     if (core->executed[i]) return false;
-    if (!is_work(insn) ||
+    if (!is_work(insn) || done_another_way(session, ways, insn) ||
         g_hash_table_contains(calls, library_call(&session->program->sources, insn)))
       continue;
     if (loop->count++ == 0) loop->work = insn;
@@ -77,17 +107,19 @@ static bool never_entered(const MachineSession *session, GHashTable *calls, int 
 /* The outermost loop that does work and that no run entered: the first of those in the kernel. */
 static bool find_idle_loop(const MachineSession *session, GHashTable *calls, Loop *found) {
   const IrKernel *kernel = session->kernel;
+  GHashTable *ways = ways_that_ran(session);
   bool any = false;
   for (int i = 0; i < kernel->insns.count; i++) {
     const IrInsn *insn = &kernel->insns.items[i];
     Loop loop;
     if (insn->op != IR_branch || insn->target > i ||
-        !never_entered(session, calls, insn->target, i, &loop))
+        !never_entered(session, calls, ways, insn->target, i, &loop))
       continue;
     if (any && loop.count <= found->count) continue;
     *found = loop;
     any = true;
   }
+  g_hash_table_destroy(ways);
   return any;
 }
 

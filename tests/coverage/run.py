@@ -243,6 +243,47 @@ __global__ void __launch_bounds__(64) rows(const float *in, float *x) {
 # ---- main ----
 
 
+RING = """#include <cuda/ptx>
+namespace ptx = cuda::ptx;
+__device__ void load(float *to, const float *from, uint64_t *full, int parts) {
+  if (parts == 1) {
+    ptx::cp_async_bulk(ptx::space_cluster, ptx::space_global, to, from, 4096, full);
+  } else {
+    for (int i = 0; i < parts; ++i)
+      ptx::cp_async_bulk(ptx::space_cluster, ptx::space_global, to + i * 256, from + i * 256, 1024, full);
+  }
+}
+__global__ void __launch_bounds__(64) k(const float *in, float *out, const int *pages) {
+  __shared__ alignas(128) float tile[1024];
+  __shared__ uint64_t full;
+  if (threadIdx.x == 0) ptx::mbarrier_init(&full, 1);
+  __syncthreads();
+  float sum = 0;
+  for (int page = 0; page < %s; ++page) {
+    if (threadIdx.x == 0) {
+      ptx::mbarrier_arrive_expect_tx(ptx::sem_release, ptx::scope_cta, ptx::space_shared, &full, 4096);
+      load(tile, in + page * 1024, &full, 1);
+    }
+    while (!ptx::mbarrier_try_wait_parity(&full, page & 1)) {
+    }
+    sum += tile[threadIdx.x];
+    __syncthreads();
+  }
+  out[threadIdx.x] = sum;
+}
+"""
+
+
+def test_loop_that_no_input_enters(folder):
+    """Nothing is known of the work of a loop whose count is negative whatever the table holds."""
+    run(folder, RING % "(pages[0] & 1) - 1").expect("partial", says="enters the loop")
+
+
+def test_loop_that_arguments_leave_out(folder):
+    """A helper that does the same in two ways has been seen when one of them ran."""
+    run(folder, RING % "4").expect("checked", silent="enters the loop")
+
+
 def run_one(name, test):
     folder = tempfile.mkdtemp(prefix="kcheck-coverage-")
     try:

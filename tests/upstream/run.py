@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Checks the kernels that fixtures/upstream.yaml pins: run.py --kcheck BINARY [--all] [--cache FOLDER].
 
-Downloads each package once into the cache (pip download, nothing is installed or run), unpacks it,
+Downloads each package once into the cache (nothing of it is installed or run), unpacks it,
 compares SHA-256 of every pinned file, runs kcheck and compares status and findings. Without --all only
 kernels marked quick. Prints a line a kernel and last 'N passed, N failed, N skipped'. A package that
 can't be had is a skip with its reason.
@@ -10,10 +10,14 @@ import argparse
 import hashlib
 import json
 import os
+import re
+import shutil
 import subprocess
 import sys
 import tarfile
 import time
+import urllib.parse
+import urllib.request
 import zipfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -31,20 +35,55 @@ def unpack(archive, folder):
             tar.extractall(folder, filter='data') if hasattr(tarfile, 'data_filter') else tar.extractall(folder)
 
 
-def fetch(package, version, cache):
-    """Folder with the unpacked package, or None and why not."""
-    folder = os.path.join(cache, '%s-%s' % (package, version))
-    if os.path.isdir(folder):
-        return folder, None
-    download = folder + '.download'
+def index_url():
+    """The package index that pip is set up to use."""
+    done = subprocess.run([sys.executable, '-m', 'pip', 'config', 'get', 'global.index-url'], capture_output=True, text=True)
+    named = os.environ.get('PIP_INDEX_URL') or done.stdout.strip()
+    if named:
+        return named
+    from pip._internal.models.index import PyPI
+    return PyPI.simple_url
+
+
+def download_source(package, version, download):
+    """An archive of sources into `download`; why not. pip itself would run the package's setup for it."""
+    page = index_url().rstrip('/') + '/%s/' % package
+    try:
+        with urllib.request.urlopen(page, timeout=15) as answer:
+            links = re.findall(r'href="([^"#]+-%s\.tar\.gz)' % re.escape(version), answer.read().decode())
+        if not links:
+            return 'the index has no archive of sources'
+        os.makedirs(download, exist_ok=True)
+        with urllib.request.urlopen(urllib.parse.urljoin(page, links[0]), timeout=DOWNLOAD_LIMIT_S) as answer:
+            with open(os.path.join(download, os.path.basename(links[0])), 'wb') as f:
+                shutil.copyfileobj(answer, f)
+    except OSError as error:
+        return str(error)
+    return None
+
+
+def download_package(package, version, download):
+    """pip's choice for this machine into `download`; why not."""
     words = [sys.executable, '-m', 'pip', 'download', '--quiet', '--no-deps', '--disable-pip-version-check',
              '--retries', '1', '--timeout', '15', '--dest', download, '%s==%s' % (package, version)]
     try:
         done = subprocess.run(words, capture_output=True, text=True, timeout=DOWNLOAD_LIMIT_S)
     except subprocess.TimeoutExpired:
-        return None, 'no download within %d s' % DOWNLOAD_LIMIT_S
+        return 'no download within %d s' % DOWNLOAD_LIMIT_S
     if done.returncode:
-        return None, (done.stderr.strip().splitlines() or ['pip failed'])[-1][:160]
+        return (done.stderr.strip().splitlines() or ['pip failed'])[-1][:160]
+    return None
+
+
+def fetch(package, version, cache, source=False):
+    """Folder with the unpacked package (an archive of sources with `source`), or None and why not."""
+    folder = os.path.join(cache, '%s-%s%s' % (package, version, '-source' if source else ''))
+    if os.path.isdir(folder):
+        return folder, None
+    download = folder + '.download'
+    why = (download_source if source else download_package)(package, version, download)
+    if why:
+        return None, why
     archive = os.path.join(download, sorted(os.listdir(download))[0])
     unpack(archive, folder + '.part')
     os.rename(folder + '.part', folder)
@@ -133,7 +172,7 @@ def main():
         kernels = [k for k in group['kernels'] if options.all or k.get('quick')]
         if not kernels:
             continue
-        folder, why = fetch(group['package'], group['version'], options.cache)
+        folder, why = fetch(group['package'], group['version'], options.cache, group.get('source', False))
         if not folder:
             print('skip: %s %s: %s' % (group['package'], group['version'], why))
             skipped += len(kernels)

@@ -185,9 +185,10 @@ static void check_uninitialised(Machine *machine) {
     const Uninitialised *u = &p->uninitialised.items[i];
     const char *name = machine_place(machine, (MachineAddress){IR_SPACE_SHARED, u->rank, u->offset},
                                      machine->warps[u->warp]->cta->rank);
-    /* Beyond what the launch gives, where no barrier can be kept: said of the launch. */
-    if (u->offset / 8 >= machine->session->shared_bytes / 8) continue;
-    const Mbar *bar = cta_state(&machine->ctas[u->rank])->mbars[u->offset / 8];
+    /* Beyond what the launch gives no barrier can be kept: said of the launch. */
+    bool beyond = u->offset / 8 >= machine->session->shared_bytes / 8;
+    if (beyond && p->init_beyond) continue;
+    const Mbar *bar = beyond ? NULL : cta_state(&machine->ctas[u->rank])->mbars[u->offset / 8];
     if (u->offset % 8 && p->misaligned_init) continue; /* said at the init */
     if (bar && bar->init && u->offset % 8 == 0)
       used_too_early(machine, u, bar, name);

@@ -214,8 +214,9 @@ static bool is_short(const IrKernel *kernel, int32_t at) {
     if (latch->op != IR_branch || latch->target > at) continue;
     for (int32_t j = latch->target; j <= i; j++) {
       const IrInsn *insn = &kernel->insns.items[j];
+      if (insn->op != IR_setp) continue;
       const IrOperand *end = &insn->args[insn->nargs - 1];
-      if (insn->op != IR_setp || end->kind != IR_OPD_IMM) continue;
+      if (end->kind != IR_OPD_IMM) continue;
       int64_t step =
           insn->args[1].kind == IR_OPD_REG ? step_of(kernel, latch->target, i, &insn->args[1]) : 0;
       if (end->value <= 2 * (step > 1 ? step : 1)) return true;

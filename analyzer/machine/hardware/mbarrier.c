@@ -133,7 +133,10 @@ static void init_one(Machine *machine, Strand *strand, const IrInsn *insn, const
     protocol_of(machine)->misaligned_init = true;
     return;
   }
-  if (at->offset / 8 >= machine->session->shared_bytes / 8) return;
+  if (at->offset / 8 >= machine->session->shared_bytes / 8) {
+    protocol_of(machine)->init_beyond = true;
+    return;
+  }
   if (count < 1 || count > MBARRIER_MAX) {
     machine_violation(machine, MACHINE_CHECK_ALWAYS, insn, "mbarrier-count-range",
                       "mbarrier %s is initialised for %lld arrivals; 1 to %lld are possible",

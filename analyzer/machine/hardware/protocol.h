@@ -425,6 +425,7 @@ typedef struct Protocol {
   KC_VEC(struct Symptom *) symptoms;
   const IrInsn *good_init_fence, *idle_init_fence; /* fence.mbarrier_init */
   bool unknown_init;    /* an mbarrier was initialised at an unknown address */
+  bool init_beyond;     /* an mbarrier was to be initialised beyond the block's shared memory */
   bool misaligned_init; /* ... at an address that is no multiple of 8 */
   struct Timeline *timeline;
   struct Layouts *layouts; /* fragment.c */
