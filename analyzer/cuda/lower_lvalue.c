@@ -27,6 +27,11 @@ static IrOperand declared(Lower *l, AstNode *n) {
     int64_t constant;
     if (ast_type(l, n)->kind == CPP_INT && ast_constant(l, n, &constant))
       return lower_temporary(l, n);
+    /* A tag, such as a specialisation of `template <int N> constexpr integral_constant<int, N>
+     * c{}`: any object of a type without data is as good. */
+    const CppType *type = ast_type(l, n);
+    if (type->kind == CPP_RECORD && cpp_leaves(l, type) && type->leaves.count == 0)
+      return lower_allocate(l, type, unit_name(l->unit, d));
     return lower_havoc(l, false, "the declaration of '%s' was not lowered", unit_name(l->unit, d));
   }
   case CXCursor_EnumConstantDecl: return lower_temporary(l, n);

@@ -274,6 +274,22 @@ __global__ void __launch_bounds__(64) k(const float *in, float *out, const int *
 """
 
 
+def test_tag_of_a_variable_template(folder):
+    """A specialisation that holds no data is as good as any other object of its type."""
+    text = """template <class T, T N> struct constant { static constexpr T value = N; };
+template <int N> constexpr constant<int, N> constant_v{};
+template <int N> __device__ int pick(const int *x, constant<int, N>) { return x[N]; }
+__global__ void __launch_bounds__(64) k(int *x) {
+  __shared__ int part[64];
+  part[threadIdx.x] = x[threadIdx.x];
+  %s
+  x[threadIdx.x] = pick(part, constant_v<5>);
+}
+"""
+    run(folder, text % "__syncthreads();").expect("checked", silent="not lowered")
+    run(folder, text % "").expect("checked", ["smem-race"])
+
+
 def test_loop_that_no_input_enters(folder):
     """Nothing is known of the work of a loop whose count is negative whatever the table holds."""
     run(folder, RING % "(pages[0] & 1) - 1").expect("partial", says="enters the loop")

@@ -5,7 +5,8 @@ knowledge/pages/README.md says how both are marked.
 usage: run.py [--kcheck BINARY] [--no-nvcc] [--all] [--jobs N] [PAGE...]
 
 A block is compiled with nvcc where there is one, and checked with kcheck: a right one must come out
-clean, a wrong one with findings of the rules that its fence names and of no other. A page that is not about
+clean, a wrong one with findings of the rules that its fence names and of no other; one marked toolkit
+includes a library of the toolkit, and is left out without it. A page that is not about
 working habits bears at least three tags of evidence, and no bracket that is none; pages and sections
 that the text names exist. Pages with mistakes in their front matter must not load. The last line is
 "N passed, N failed".
@@ -39,9 +40,9 @@ class Block:
         values = dict(w.split("=", 1) for w in words if "=" in w)
         self.arch = values.get("arch")
         self.wrong = [r for r in values.get("wrong", "").split(",") if r]
-        self.refused, self.fragment = "refused" in words, "fragment" in words
+        self.refused, self.fragment, self.toolkit = "refused" in words, "fragment" in words, "toolkit" in words
         self.args = values.get("args", "").split(",") if "args" in values else []
-        self.unknown = [w for w in words if w.split("=")[0] not in ("arch", "wrong", "refused", "fragment", "args")]
+        self.unknown = [w for w in words if w.split("=")[0] not in ("arch", "wrong", "refused", "fragment", "toolkit", "args")]
 
     def name(self):
         return "%s:%d" % (self.page, self.line)
@@ -170,6 +171,8 @@ def problem(block, kcheck, nvcc):
         return "unknown words on the fence: " + " ".join(block.unknown)
     if block.fragment:
         return None if not block.arch else "a fragment has no target"
+    if block.toolkit and not nvcc:
+        return None  # its headers come with nvcc
     if not block.arch:
         return "the fence says neither a target nor that it is a fragment"
     with tempfile.TemporaryDirectory() as folder:
