@@ -23,8 +23,13 @@ static void entry_free(gpointer data) {
   g_free(entry);
 }
 
+/* Small letters; most texts are plain ASCII, where that is one quick pass. */
+static char *lowered(const char *text) {
+  return g_str_is_ascii(text) ? g_ascii_strdown(text, -1) : g_utf8_strdown(text, -1);
+}
+
 static char *lower(char *text) {
-  char *result = g_utf8_strdown(text, -1);
+  char *result = lowered(text);
   g_free(text);
   return result;
 }
@@ -136,7 +141,7 @@ static char *cut(const char *sentence) {
 }
 
 static bool holds_one(const char *sentence, const GPtrArray *terms) {
-  g_autofree char *small = g_utf8_strdown(sentence, -1);
+  g_autofree char *small = lowered(sentence);
   const char *end;
   for (guint i = 0; i < terms->len; i++)
     if (find_term(small, terms->pdata[i], &end)) return true;
@@ -177,7 +182,7 @@ static GPtrArray *terms_of(const Pages *pages, const char *const *words) {
     g_auto(GStrv) parts = g_strsplit_set(*words, " \t", -1);
     for (char **part = parts; *part; part++)
       if (**part) {
-        g_autofree char *small = g_utf8_strdown(*part, -1);
+        g_autofree char *small = lowered(*part);
         g_ptr_array_add(terms, term_new(*part, pages_word(pages, small)));
       }
   }
