@@ -308,7 +308,7 @@ static bool all_checked(const Run *run) {
     if (!pipeline_kernel_complete(a, k)) return false;
   for (int i = 0; i < a->program->diagnostics.count; i++)
     if (a->program->diagnostics.items[i].unread) return false;
-  if (a->program->library.count > 0) return false;
+  if (a->program->library.count > 0 || a->program->library.cut) return false;
   return a->program->kernels.count > 0 || a->program->global_kernels_seen == 0;
 }
 

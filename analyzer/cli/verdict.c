@@ -137,24 +137,32 @@ static bool chosen_by_name(const Analysis *a) {
   return false;
 }
 
+/* "2 kernels of library headers are launched from here ..." Caller frees. */
+static char *library_reason(const IrLibraryKernels *library) {
+  bool one = library->count == 1;
+  g_autofree char *count = report_counted(library->count, "kernel", NULL);
+  g_autofree char *how = g_strdup_printf(
+      "; name one with // kcheck: launch(%s<...>, ...) or --instantiate", library->first);
+  return g_strdup_printf(
+      "%s of library headers %s launched from here and %s not checked (line %u leads to %s)%s",
+      count, one ? "is" : "are", one ? "was" : "were", library->launched.line, library->first,
+      library->is_template ? how : "");
+}
+
 /* What the file runs by way of a library was not checked, whatever its own kernels are. */
 static void add_library(ReportFile *file, const Analysis *a) {
   const IrLibraryKernels *library = &a->program->library;
-  if (library->count == 0 || chosen_by_name(a)) return;
+  if ((library->count == 0 && !library->cut) || chosen_by_name(a)) return;
   ReportKernel *out = find_kernel(file, LIBRARY_ENTRY);
   if (!out) {
     out = report_kernel_new(LIBRARY_ENTRY, LIBRARY_ENTRY, "skipped");
     g_ptr_array_add(file->kernels, out);
   }
-  bool one = library->count == 1;
-  g_autofree char *count = report_counted(library->count, "kernel", NULL);
-  g_autofree char *how = g_strdup_printf(
-      "; name one with // kcheck: launch(%s<...>, ...) or --instantiate", library->first);
-  g_autofree char *reason = g_strdup_printf(
-      "%s of library headers %s launched from here and %s not checked (line %u leads to %s)%s",
-      count, one ? "is" : "are", one ? "was" : "were", library->launched.line, library->first,
-      library->is_template ? how : "");
-  add_reason(out, reason);
+  g_autofree char *reason = library->count ? library_reason(library) : NULL;
+  if (reason) add_reason(out, reason);
+  if (library->cut)
+    add_reason(out, "the functions of library headers that are called from here are too many to "
+                    "follow: kernels that they launch may be unknown");
 }
 
 static void add_timing(ReportFile *file, const Analysis *a) {

@@ -23,6 +23,7 @@ struct LibraryCalls {
   GHashTable *seen; /* declarations, by address */
   SourceRange place;
   int nodes;
+  bool cut; /* a limit was reached */
 };
 
 LibraryCalls *library_new(CudaUnit *unit) {
@@ -51,7 +52,7 @@ static bool in_std(CudaUnit *unit, CXCursor function) {
 void library_called(LibraryCalls *calls, CXCursor function, SourceRange place) {
   CudaUnit *unit = calls->unit;
   const Clang *clang = unit->clang;
-  if (!is_function(function.kind) || calls->functions.count >= MAX_FUNCTIONS) return;
+  if (!is_function(function.kind)) return;
   CXCursor canonical = clang->getCanonicalCursor(function);
   if (!g_hash_table_add(calls->seen, (gpointer)canonical.data[0])) return;
   if (unit_is_user(unit, function)) return; /* it is walked, or lowered, as the user's */
@@ -65,13 +66,15 @@ void library_called(LibraryCalls *calls, CXCursor function, SourceRange place) {
   if (unit_has_attr(unit, function, CXCursor_CUDADeviceAttr) &&
       !unit_has_attr(unit, function, CXCursor_CUDAHostAttr))
     return;
-  KC_PUSH(unit->arena, calls->functions, called);
+  calls->cut |= calls->functions.count >= MAX_FUNCTIONS;
+  if (!calls->cut) KC_PUSH(unit->arena, calls->functions, called);
 }
 
 static CXChildVisitResult visit_body(CXCursor cursor, CXCursor parent, CXClientData data) {
   (void)parent;
   LibraryCalls *calls = data;
-  if (++calls->nodes > MAX_NODES) return CXChildVisit_Break;
+  calls->cut |= ++calls->nodes > MAX_NODES;
+  if (calls->cut) return CXChildVisit_Break;
   if (cursor.kind == CXCursor_DeclRefExpr || cursor.kind == CXCursor_MemberRefExpr ||
       cursor.kind == CXCursor_CallExpr) {
     CXCursor referenced = calls->unit->clang->getCursorReferenced(cursor);
@@ -103,5 +106,6 @@ void library_close(LibraryCalls *calls, const CursorList *lowered) {
     out->is_template = !unit_is_null(unit->clang->getSpecializedCursorTemplate(kernel->function));
     out->launched = kernel->place;
   }
+  out->cut = calls->cut;
   g_hash_table_destroy(calls->seen);
 }

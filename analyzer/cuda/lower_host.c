@@ -117,12 +117,6 @@ bool lower_kernel_launch(Lower *l, const Call *call, IrOperand *result) {
 
 /* ---- the device that the program runs on ---- */
 
-enum {
-  ATTRIBUTE_PROCESSORS = 16,
-  ATTRIBUTE_MAJOR = 75,
-  ATTRIBUTE_MINOR = 76
-}; /* cudaDevAttrComputeCapability* */
-
 static IrOperand device_value(Lower *l, IrOperand id, const CppType *type) {
   IrOperand args[] = {role(ir_use(lower_temp(l, type->ir)), IR_ROLE_dst), role(id, IR_ROLE_id)};
   lower_event(l, IR_EV_host_device, args, 2, 0);
@@ -136,7 +130,7 @@ bool lower_device_property(Lower *l, CXCursor member, const CppType *type, IrOpe
   if (!processors && !major && strcmp(name, "minor") != 0) return false;
   const char *owner = unit_name(l->unit, l->clang->getCursorSemanticParent(member));
   if (strcmp(owner, "cudaDeviceProp") != 0) return false;
-  int64_t id = processors ? ATTRIBUTE_PROCESSORS : major ? ATTRIBUTE_MAJOR : ATTRIBUTE_MINOR;
+  int64_t id = processors ? IR_DEVICE_PROCESSORS : major ? IR_DEVICE_MAJOR : IR_DEVICE_MINOR;
   *result = device_value(l, lower_constant(id, IR_TYPE_U(4)), type);
   return true;
 }

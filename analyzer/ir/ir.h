@@ -400,7 +400,11 @@ typedef struct IrLibraryKernels {
   const char *first;    /* qualified name of one of them */
   bool is_template;     /* that one is an instantiation */
   SourceRange launched; /* the call in user code that leads to it */
+  bool cut;             /* the library's functions were too many to follow: there may be others */
 } IrLibraryKernels;
+
+/* What IR_EV_host_device asks for: numbers of enum cudaDeviceAttr (driver_types.h). */
+enum { IR_DEVICE_PROCESSORS = 16, IR_DEVICE_MAJOR = 75, IR_DEVICE_MINOR = 76 };
 
 typedef struct IrProgram {
   KcArena *arena;

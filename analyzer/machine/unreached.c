@@ -149,8 +149,9 @@ void core_name_unreached(MachineSession *session) {
   }
   g_hash_table_destroy(calls);
   if (!first) return;
-  bool partial = 2 * count > total || idle;
-  if (partial && core->findings.count == 0) session->result->complete = false;
+  /* Beside a finding most of a kernel may lie behind it, but not the work of a loop. */
+  bool mostly = 2 * count > total && core->findings.count == 0;
+  if (mostly || idle) session->result->complete = false;
   if (idle)
     core_not_checked(session, "no input that was tried enters the loop of %s (%s)%s",
                      ir_event_mnemonic((IrEvent)loop.work->event), machine_line(&naming, loop.work),

@@ -276,6 +276,17 @@ def test_kernels_that_a_library_launches(folder):
     check(status == 0 and status_of(document, "runs.cu") == "checked", "not checked once named", status, document, err)
 
 
+def test_library_too_large_to_follow(folder):
+    count = 50010
+    write(folder, "lib/huge.h", "#pragma once\n" + "".join("inline void f%d() {}\n" % i for i in range(count)) +
+          "inline void all() {\n" + "".join("f%d();" % i for i in range(count)) + "}\n")
+    write(folder, "src/all.cu", GOOD + "#include <huge.h>\nvoid go() { all(); }\n")
+    _, document, err = report("src/all.cu", "--arch", "sm_90a", "-I", os.path.join(folder, "lib"), cwd=folder)
+    check(status_of(document, "all.cu") == "partial", "a walk that was cut is called complete", document["files"], err)
+    reasons = document["files"][0]["kernels"][-1]["not_checked"]
+    check(any("too many to follow" in r for r in reasons), "no reason", reasons)
+
+
 def test_empty_file(folder):
     write(folder, "empty.cu", "")
     status, _, err = report("empty.cu", cwd=folder)

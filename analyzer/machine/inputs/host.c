@@ -210,24 +210,18 @@ static void tensor_map_event(Machine *machine, Strand *strand, const IrInsn *ins
   KC_PUSH(machine->session->arena, run->maps, map);
 }
 
-enum {
-  ATTRIBUTE_PROCESSORS = 16,
-  ATTRIBUTE_MAJOR = 75,
-  ATTRIBUTE_MINOR = 76
-}; /* cudaDevAttrComputeCapability* */
-
 /* Writes the attribute if the run is of a device; false: it stays unknown. How many SMs a card has
  * is not the target's to say: each of two runs imagines another number. */
 static bool device_event(Machine *machine, Strand *strand, const IrInsn *insn) {
   const HostRun *run = core_run(machine)->host;
   int64_t id = role_number(machine, strand, insn, IR_ROLE_id);
-  if (id == ATTRIBUTE_PROCESSORS) {
+  if (id == IR_DEVICE_PROCESSORS) {
     machine_write(machine, strand, ir_arg(insn, IR_ROLE_dst),
                   value_known((uint64_t)run->processors), strand->active);
     return true;
   }
-  if (!run->capability || (id != ATTRIBUTE_MAJOR && id != ATTRIBUTE_MINOR)) return false;
-  uint64_t value = (uint64_t)(id == ATTRIBUTE_MAJOR ? run->capability / 10 : run->capability % 10);
+  if (!run->capability || (id != IR_DEVICE_MAJOR && id != IR_DEVICE_MINOR)) return false;
+  uint64_t value = (uint64_t)(id == IR_DEVICE_MAJOR ? run->capability / 10 : run->capability % 10);
   machine_write(machine, strand, ir_arg(insn, IR_ROLE_dst), value_known(value), strand->active);
   return true;
 }
