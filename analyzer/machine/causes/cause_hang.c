@@ -83,35 +83,6 @@ static bool bytes_mismatch(Machine *machine, const Stuck *s) {
 
 /* ---- arrivals ---- */
 
-static const Stuck *partner_ahead(const Hang *hang, const Stuck *self, const Mbar *bar);
-static const IrInsn *unexecuted_arrive(Machine *machine, const Mbar *bar);
-static bool multicast_unannounced(Machine *machine, const Stuck *s);
-
-/* Copies have landed, and nobody arrives or announces them, now or behind any wait. */
-static bool only_delivered(Machine *machine, const Hang *hang, const Stuck *s) {
-  const Mbar *bar = s->waiter->bar;
-  if (bar->arrivers.count || bar->announced_total || !bar->last_copy) return false;
-  if (!bar->delivered_total && !bar->unknown_total) return false;
-  if (unexecuted_arrive(machine, bar) || partner_ahead(hang, s, bar)) return false;
-  if (multicast_unannounced(machine, s)) return true;
-  const char *bytes =
-      bar->unknown_total ? "its bytes"
-                         : kc_printf(machine->arena, "%lld bytes", (long long)bar->delivered_total);
-  IrViolation *v =
-      blame(machine,
-            BLAME("mbarrier-expect-tx-missing", MACHINE_CHECK_DEADLOCK, bar->last_copy, bar, -1, 0),
-            "the copy delivers %s to %s, but nobody arrives there and announces them "
-            "(arrive.expect_tx): the phase never completes",
-            bytes, name_of(machine, bar));
-  if (v && bar->init)
-    ir_violation_related(machine->violations, v, bar->init->where,
-                         "initialised here for %lld arrival%s", (long long)bar->init_count,
-                         bar->init_count == 1 ? "" : "s");
-  relate_waiter(machine, v, s);
-  witness_barrier(machine, v, bar, 2);
-  return v != NULL;
-}
-
 /* Whether a strand that is stuck elsewhere would arrive on the barrier if it went on: it did so
  * before, or the code between says so. */
 static bool partner_stuck(const Hang *hang, const Stuck *self, const Mbar *bar) {
@@ -347,6 +318,31 @@ static bool multicast_unannounced(Machine *machine, const Stuck *s) {
             "the multicast delivers to %s of CTA %d too, but that CTA neither arrives on it nor "
             "announces bytes: each destination CTA has to announce what it receives",
             name_of(machine, bar), bar->rank);
+  relate_waiter(machine, v, s);
+  witness_barrier(machine, v, bar, 2);
+  return v != NULL;
+}
+
+/* Copies have landed, and nobody arrives or announces them, now or behind any wait. */
+static bool only_delivered(Machine *machine, const Hang *hang, const Stuck *s) {
+  const Mbar *bar = s->waiter->bar;
+  if (bar->arrivers.count || bar->announced_total || !bar->last_copy) return false;
+  if (!bar->delivered_total && !bar->unknown_total) return false;
+  if (unexecuted_arrive(machine, bar) || partner_ahead(hang, s, bar)) return false;
+  if (multicast_unannounced(machine, s)) return true;
+  const char *bytes =
+      bar->unknown_total ? "its bytes"
+                         : kc_printf(machine->arena, "%lld bytes", (long long)bar->delivered_total);
+  IrViolation *v =
+      blame(machine,
+            BLAME("mbarrier-expect-tx-missing", MACHINE_CHECK_DEADLOCK, bar->last_copy, bar, -1, 0),
+            "the copy delivers %s to %s, but nobody arrives there and announces them "
+            "(arrive.expect_tx): the phase never completes",
+            bytes, name_of(machine, bar));
+  if (v && bar->init)
+    ir_violation_related(machine->violations, v, bar->init->where,
+                         "initialised here for %lld arrival%s", (long long)bar->init_count,
+                         bar->init_count == 1 ? "" : "s");
   relate_waiter(machine, v, s);
   witness_barrier(machine, v, bar, 2);
   return v != NULL;

@@ -3,6 +3,8 @@
 #ifndef KC_MACHINE_SAMPLE_H
 #define KC_MACHINE_SAMPLE_H
 
+#include <glib.h>
+
 #include "machine/machine.h"
 
 typedef struct MachineSession MachineSession;
@@ -65,6 +67,15 @@ typedef struct MachineSamples {
   int64_t stages;
   const char *conflict; /* why there are none: assumptions that exclude everything */
 } MachineSamples;
+
+/* Whether the parameter leaf called `leaf` ("params.k") answers to `name`: its last part will do.
+ */
+bool sample_is_named(const char *leaf, const char *name);
+/* Values for the parameters that the assumptions of the session name (leaf name -> int64_t *), as
+ * near to the sample's own as they allow; the caller destroys the table. NULL when there are no
+ * assumptions, and with *impossible set when no values that were tried satisfy them. */
+GHashTable *sample_satisfy(const MachineSession *session, const MachineSample *sample,
+                           bool *impossible);
 
 /* The samples of a kernel, best first. */
 MachineSamples *sample_make(MachineSession *session);
