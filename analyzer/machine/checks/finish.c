@@ -1,6 +1,7 @@
 #include "machine/checks/finish.h"
 
 #include "machine/causes/symptom.h"
+#include "machine/checks/swizzle.h"
 #include "machine/hardware/bulk.h"
 #include "machine/hardware/pdl.h"
 #include "machine/hardware/tensor.h"
@@ -293,6 +294,7 @@ void finish_run(Machine *machine) {
   keep_counts(machine);
   tensor_infer(machine);
   check_uninitialised(machine);
+  swizzle_finish(machine);
   if (machine->stopped) return;
   wgmma_finish(machine);
   tmem_finish(machine);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "machine/checks/swizzle.h"
 #include "machine/inputs/slice.h"
 #include "machine/session.h"
 
@@ -15,16 +16,8 @@
 #define ROWS 8 /* of a matrix */
 #define REGIONS 64
 
-typedef struct Region { /* a tile that a tensor copy filled */
-  int rank;
-  uint32_t offset, bytes, inner; /* inner: bytes of a row of the box */
-  int swizzle;                   /* CUtensorMapSwizzle: 0..3 */
-  int data_type;                 /* CUtensorMapDataType */
-  const IrInsn *insn;
-} Region;
-
 typedef struct Layouts {
-  KC_VEC(Region) regions;
+  KC_VEC(FragmentTile) regions;
   uint64_t *origin; /* by CTA and chunk: global address that cp.async took it from; 0: none */
   const IrInsn **copy;
   size_t chunks; /* of one CTA */
@@ -68,16 +61,16 @@ void fragment_tile(Machine *machine, const IrInsn *insn, int rank, uint32_t offs
   for (int i = 1; i < map->rank && i < 5; i++)
     rows *= map->box[i] > 0 ? map->box[i] : 0;
   if (rows <= 0 || map->box_bytes % rows) return;
-  Region fresh = {.rank = rank,
-                  .offset = offset,
-                  .bytes = (uint32_t)map->box_bytes,
-                  .inner = (uint32_t)(map->box_bytes / rows),
-                  .swizzle = map->swizzle,
-                  .data_type = map->data_type,
-                  .insn = insn};
+  FragmentTile fresh = {.rank = rank,
+                        .offset = offset,
+                        .bytes = (uint32_t)map->box_bytes,
+                        .inner = (uint32_t)(map->box_bytes / rows),
+                        .swizzle = map->swizzle,
+                        .data_type = map->data_type,
+                        .insn = insn};
   if (fresh.inner % CHUNK) return;
   for (int i = 0; i < l->regions.count; i++) {
-    Region *r = &l->regions.items[i];
+    FragmentTile *r = &l->regions.items[i];
     bool apart =
         r->rank != rank || r->offset >= offset + fresh.bytes || offset >= r->offset + r->bytes;
     if (apart) continue;
@@ -87,25 +80,33 @@ void fragment_tile(Machine *machine, const IrInsn *insn, int rank, uint32_t offs
   if (l->regions.count < REGIONS) KC_PUSH(machine->arena, l->regions, fresh);
 }
 
-static const Region *region_at(const Layouts *l, int rank, uint32_t offset) {
+static const FragmentTile *region_at(const Layouts *l, int rank, uint32_t offset) {
   for (int i = 0; i < l->regions.count; i++) {
-    const Region *r = &l->regions.items[i];
+    const FragmentTile *r = &l->regions.items[i];
     if (r->rank == rank && offset >= r->offset && offset < r->offset + r->bytes) return r;
   }
   return NULL;
 }
 
+const FragmentTile *fragment_tile_at(Machine *machine, int rank, uint32_t offset) {
+  const Layouts *l = layouts_of(machine);
+  const FragmentTile *r = l->regions.count ? region_at(l, rank, offset) : NULL;
+  if (!r) return NULL;
+  const Access *last = race_last_write(protocol_of(machine)->races, rank, offset);
+  return last && last->insn == r->insn ? r : NULL;
+}
+
 /* Bits that the pattern flips in the chunk number, by address bits 7 and up. */
-static uint32_t row_bits(const Region *r, uint32_t offset) {
+static uint32_t row_bits(const FragmentTile *r, uint32_t offset) {
   return r->swizzle > 0 ? offset >> 7 & ((1u << r->swizzle) - 1) : 0;
 }
 
 /* ---- matrices ---- */
 
 typedef struct Matrix {
-  uint32_t offset[ROWS]; /* of its rows, in shared memory */
-  int64_t from[ROWS];    /* where they come from */
-  const Region *region;  /* or NULL: by cp.async */
+  uint32_t offset[ROWS];      /* of its rows, in shared memory */
+  int64_t from[ROWS];         /* where they come from */
+  const FragmentTile *region; /* or NULL: by cp.async */
   const IrInsn *copy;
 } Matrix;
 
@@ -167,6 +168,7 @@ static bool permutes(Machine *machine, const IrInsn *insn) {
 
 static void check_rows(Machine *machine, Strand *strand, const IrInsn *insn, const Matrix *m) {
   int rank = strand->warp->cta->rank;
+  if (m->region && swizzle_is_off(m->region)) return; /* judged by where its pattern begins */
   bool linear = m->region && m->region->swizzle > 0 && !permutes(machine, insn);
   const char *place = protocol_place(machine, strand, rank, m->offset[0]);
   IrViolation *v =
@@ -335,7 +337,7 @@ static void check_linear(Machine *machine, Strand *strand, const IrInsn *insn,
   FOR_LANES(lane, access->lanes) {
     uint64_t at = value_raw(access->address, (int)lane);
     uint32_t offset = (uint32_t)(at & 0xffffff);
-    const Region *r = region_at(l, (int)(at >> 24), offset);
+    const FragmentTile *r = region_at(l, (int)(at >> 24), offset);
     if (!r || !row_bits(r, offset)) continue;
     const Access *last = race_last_write(protocol_of(machine)->races, r->rank, offset);
     if (!last || last->insn != r->insn) return; /* rewritten since */
@@ -388,6 +390,7 @@ static void check_permuted(Machine *machine, Strand *strand, const IrInsn *insn,
 
 void fragment_access(Machine *machine, Strand *strand, const IrInsn *insn,
                      const MachineAccess *access) {
+  swizzle_access(machine, insn, access);
   if (insn->op == IR_event && insn->event == IR_EV_ldmatrix) {
     check_matrices(machine, strand, insn, access);
     return;
@@ -410,7 +413,7 @@ void fragment_access(Machine *machine, Strand *strand, const IrInsn *insn,
 void fragment_store(Machine *machine, Strand *strand, const IrInsn *insn, int rank, uint32_t offset,
                     const MachineTensorMap *map) {
   if (!map || map->swizzle < 1 || map->swizzle > 3 || map->box_bytes <= 0) return;
-  Region tile = {.rank = rank, .swizzle = map->swizzle};
+  FragmentTile tile = {.rank = rank, .swizzle = map->swizzle};
   for (uint32_t at = offset; at < offset + (uint32_t)map->box_bytes; at += CHUNK) {
     if (!row_bits(&tile, at)) continue;
     const Access *last = race_last_write(protocol_of(machine)->races, rank, at);
@@ -438,7 +441,7 @@ void fragment_store(Machine *machine, Strand *strand, const IrInsn *insn, int ra
 void fragment_packing(Machine *machine, const IrInsn *insn, char operand, int rank, uint32_t offset,
                       IrKind kind, int bits) {
   enum { TYPE_4_DENSE = 13, TYPE_4_PADDED = 14 };
-  const Region *r = region_at(layouts_of(machine), rank, offset);
+  const FragmentTile *r = region_at(layouts_of(machine), rank, offset);
   bool dense = kind == IR_KIND_mxf4 || kind == IR_KIND_mxf4nvf4;
   bool padded = (kind == IR_KIND_f8f6f4 || kind == IR_KIND_mxf8f6f4) && bits < 8;
   if (!r || !((dense && r->data_type == TYPE_4_PADDED) || (padded && r->data_type == TYPE_4_DENSE)))

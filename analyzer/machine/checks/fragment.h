@@ -4,6 +4,17 @@
 
 #include "machine/hardware/protocol.h"
 
+typedef struct FragmentTile { /* a tile that a tensor copy filled */
+  int rank;
+  uint32_t offset, bytes, inner; /* inner: bytes of a row of the box */
+  int swizzle;                   /* CUtensorMapSwizzle: 0..3 */
+  int data_type;                 /* CUtensorMapDataType */
+  const IrInsn *insn;
+} FragmentTile;
+
+/* The tile that a tensor copy filled and that lies at `offset` of CTA `rank`, unless something else
+ * was written there since; or NULL. */
+const FragmentTile *fragment_tile_at(Machine *machine, int rank, uint32_t offset);
 /* cp.async brings `bytes` to `offset` of CTA `rank`, from a global address where it is known. */
 void fragment_copied(Machine *machine, const IrInsn *insn, int rank, uint32_t offset,
                      uint32_t bytes, bool known, uint64_t from);

@@ -2,6 +2,7 @@
 
 #include "machine/causes/symptom.h"
 #include "machine/checks/finish.h"
+#include "machine/checks/swizzle.h"
 #include "machine/inputs/slice.h"
 #include "machine/session.h"
 #include "machine/witness/timeline.h"
@@ -148,28 +149,6 @@ static void check_room(Machine *machine, Strand *strand, const DescRead *read,
   ir_violation_fact(machine->violations, v, "leading", "%u", desc->leading);
 }
 
-/* Swizzled rows repeat in atoms of eight. A tile that begins at another row of one needs a base
- * offset (PTX ISA 9.7.15.5.1.2.2). Wrong is what is wrong both from the start of its object, which
- * may lie anywhere, and from the start of shared memory, which code may align to by itself. */
-static void check_atom(Machine *machine, const DescRead *read, const Descriptor *desc,
-                       const DescTile *tile) {
-  uint64_t within;
-  if (read->family[0] != 'w' || !desc->swizzle || desc->base_offset || tile->transposed) return;
-  if (machine_shared_object(machine, desc->start, &within) < 0) return;
-  unsigned width = (unsigned)desc->swizzle, row = (unsigned)(within % (8 * width)) / width;
-  if (row == 0 || desc->start % (8 * width) / width == 0) return;
-  IrViolation *v = machine_violation(
-      machine, MACHINE_CHECK_ALWAYS, read->insn,
-      kind_of(read, "wgmma-descriptor", "tcgen05-smem-descriptor"),
-      "operand %c begins at row %u of a %d-byte swizzle atom, and its base offset is 0: tiles of "
-      "this swizzle begin at multiples of %d bytes",
-      read->operand, row, desc->swizzle, 8 * desc->swizzle);
-  if (!v) return;
-  v->confidence = IR_INFERRED;
-  v->assumed = "that the tile is laid out by the address bits, as a tensor copy does it";
-  ir_violation_fact(machine->violations, v, "row", "%u", row);
-}
-
 /* ---- the start address by the code ---- */
 
 enum {
@@ -282,7 +261,7 @@ void desc_read(Machine *machine, Strand *strand, const DescRead *read, const Des
   if (!read->made_up && !check_shifted(machine, read)) return;
   if (!read->made_up) {
     check_room(machine, strand, read, desc, tile, extent);
-    check_atom(machine, read, desc, tile);
+    swizzle_operand(machine, read, desc, tile);
   }
   if (!read->made_up && !tile->transposed && extent && extent <= 65536)
     remember(machine, read->rank, desc->start, desc->start + extent);

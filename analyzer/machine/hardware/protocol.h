@@ -429,6 +429,7 @@ typedef struct Protocol {
   bool misaligned_init; /* ... at an address that is no multiple of 8 */
   struct Timeline *timeline;
   struct Layouts *layouts; /* fragment.c */
+  struct Anchors *anchors; /* swizzle.c */
   void *words_stored;      /* words.c: words of global memory that the run has stored */
 } Protocol;
 

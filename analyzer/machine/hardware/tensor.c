@@ -7,6 +7,7 @@
 
 #include "machine/checks/finish.h"
 #include "machine/checks/fragment.h"
+#include "machine/checks/swizzle.h"
 #include "machine/hardware/bulk.h"
 #include "machine/hardware/pdl.h"
 #include "machine/session.h"
@@ -314,25 +315,6 @@ static const MachineTensorMap *map_operand(Machine *machine, Strand *strand, con
   return map;
 }
 
-static void check_tile(Machine *machine, const Strand *strand, const IrInsn *insn, int rank,
-                       uint32_t offset, const MachineTensorMap *map) {
-  static const unsigned swizzle_align[] = {0, 256, 512, 1024};
-  if (offset % 128) {
-    copy_check_alignment(machine, strand, insn, rank, offset, 128, "a tensor copy");
-    return;
-  }
-  int swizzle = map ? map->swizzle : 0;
-  if (swizzle < 1 || swizzle > 3) return;
-  /* gather4 brings four of the eight rows of the pattern, which goes by the address */
-  unsigned align = swizzle_align[swizzle] >> ((insn->flags & IR_FLAG(gather4)) != 0);
-  if (offset % align == 0) return;
-  IrViolation *v = machine_violation(
-      machine, MACHINE_CHECK_ALWAYS, insn, "tma-swizzle-base-misaligned",
-      "%s is filled with %d-byte swizzle but lies %u bytes past a multiple of %u",
-      protocol_place(machine, strand, rank, offset), 16 << swizzle, offset % align, align);
-  if (v) ir_violation_fact(machine->violations, v, "align", "%u", align);
-}
-
 static void remember_use(Machine *machine, uint64_t map, Access *access, uint32_t offset) {
   Protocol *p = protocol_of(machine);
   if (!map || !access) return;
@@ -371,7 +353,7 @@ static void load_one(Machine *machine, Strand *strand, const IrInsn *insn, int l
       /* .cta_group::2: an address whose pair bit was cleared names the even CTA of each pair. */
       if ((insn->flags & IR_FLAG(cta_group2)) && !(mbar.rank & 1)) there.rank = rank & ~1;
     }
-    check_tile(machine, strand, insn, rank, dst->offset, map);
+    copy_check_alignment(machine, strand, insn, rank, dst->offset, 128, "a tensor copy");
     if (!inferred) copy_check_room(machine, strand, insn, rank, dst->offset, bytes);
     if (inferred) remember_destination(machine, insn, rank, dst->offset);
     Access *access =
@@ -431,7 +413,8 @@ static MachineStep tensor_store(Machine *machine, Strand *strand, const IrInsn *
       finish_unknown_copy(machine, strand, insn, src.known);
       continue;
     }
-    check_tile(machine, strand, insn, src.rank, src.offset, map);
+    copy_check_alignment(machine, strand, insn, src.rank, src.offset, 128, "a tensor copy");
+    swizzle_store(machine, insn, src.rank, src.offset, map);
     fragment_store(machine, strand, insn, src.rank, src.offset, map);
     copy_check_issuers(machine, strand, insn, src.lanes, "tensor store");
     bool known = map && map->box_bytes > 0;
