@@ -36,6 +36,7 @@ char *cli_error_line(const KcError *error);
 int cmd_budget(int argc, char **argv);
 int cmd_check(int argc, char **argv);
 int cmd_explain(int argc, char **argv);
+int cmd_lsp(int argc, char **argv);
 int cmd_page(int argc, char **argv);
 int cmd_protocol(int argc, char **argv);
 int cmd_repro(int argc, char **argv);

@@ -15,6 +15,7 @@ const CliCommand cli_commands[] = {
     {"repro", "FILE[:LINE]", "a program that shows the finding on a card", cmd_repro},
     {"budget", "FILE... [--stages [NAME=]2..8]", "shared memory, registers, TMEM, occupancy",
      cmd_budget},
+    {"lsp", "[--arch sm_100]", "language server on standard input and output", cmd_lsp},
     {NULL, NULL, NULL, NULL},
 };
 

@@ -359,3 +359,15 @@ bool config_read_launches(const char *path, Settings *settings, KcError *error) 
   kc_arena_free(arena);
   return read;
 }
+
+bool config_read_text(const char *text, Settings *settings, KcError *error) {
+  KcArena *arena = kc_arena_new();
+  Config config = {.path = (char *)"settings", .folder = (char *)".", .arena = arena};
+  config.root = kc_yaml_parse(arena, config.path, text, strlen(text), error);
+  bool read = config.root && check_map(&config, config.root, error) &&
+              read_map(&config, config.root, settings, error);
+  if (read && kc_yaml_get(config.root, "per-file"))
+    read = kc_fail(error, config.path, 0, 0, "per-file belongs into .kcheck.yaml");
+  kc_arena_free(arena);
+  return read;
+}

@@ -25,6 +25,10 @@ bool configs_apply(Configs *configs, const char *path, const char *explicit_path
  * .kcheck.yaml. */
 bool config_read_launches(const char *path, Settings *settings, KcError *error);
 
+/* Reads what an editor says, in the form of a .kcheck.yaml (JSON is YAML too); relative paths mean
+ * the working folder. What per-file holds is for files, and is refused here. */
+bool config_read_text(const char *text, Settings *settings, KcError *error);
+
 /* Paths of all configurations that were read (char*); owned by `configs`. */
 const GPtrArray *configs_paths(const Configs *configs);
 

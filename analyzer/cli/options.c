@@ -43,7 +43,7 @@ static gboolean add_words(const char *name, const char *value, gpointer data, GE
 /* GLib wants gboolean where CliOptions has bool. */
 typedef struct {
   gboolean ptx, quiet, verbose, statistics, timing, strict, write_baseline, prune_baseline, fix,
-      diff, unsafe_fixes, no_cache, all_events;
+      diff, unsafe_fixes, no_cache, all_events, stdio;
 } Switches;
 
 static void add_target_options(GOptionContext *context) {
@@ -74,7 +74,7 @@ static void add_parse_options(GOptionContext *context, CliOptions *o, Switches *
   parse_add_entries(context, entries);
 }
 
-static void add_run_options(GOptionContext *context, CliOptions *o, Switches *s) {
+static void add_run_options(GOptionContext *context, CliOptions *o) {
   const GOptionEntry entries[] = {
       TEXTS("kernel", settings.kernels, "NAME", "only this kernel (repeatable)"),
       TEXTS("instantiate", settings.instantiate, "'KERN<128,4>'", "instantiate a kernel template"),
@@ -84,6 +84,13 @@ static void add_run_options(GOptionContext *context, CliOptions *o, Switches *s)
       WORDS("select", "RULE|FAMILY", "only these rules"),
       WORDS("ignore", "RULE|FAMILY", "not these rules"),
       WORDS("severity", "RULE=LEVEL", "error, warning, advice or off"),
+      G_OPTION_ENTRY_NULL,
+  };
+  parse_add_entries(context, entries);
+}
+
+static void add_status_options(GOptionContext *context, CliOptions *o, Switches *s) {
+  const GOptionEntry entries[] = {
       TEXT("fail-on", 0, settings.fail_on, "LEVEL", "error, warning (default), advice or never"),
       SWITCH("strict", 0, strict, "exit with 2 when a kernel was not fully checked"),
       TEXT("stdin-filename", 0, stdin_filename, "NAME", "name of the file read from `-`"),
@@ -108,19 +115,34 @@ static void add_output_options(GOptionContext *context, CliOptions *o, Switches 
   parse_add_entries(context, entries);
 }
 
-static void add_life_options(GOptionContext *context, CliOptions *o, Switches *s) {
+static void add_limit_options(GOptionContext *context, CliOptions *o) {
   const GOptionEntry entries[] = {
       TEXT("config", 0, config, "FILE", "configuration instead of .kcheck.yaml"),
       TEXT("baseline", 0, settings.baseline, "FILE", "leave out findings that are known"),
+      {"jobs", 'j', 0, G_OPTION_ARG_INT, &o->jobs, "files at a time", "N"},
+      {"timeout", 0, 0, G_OPTION_ARG_DOUBLE, &o->timeout_s, "time limit of a file", "SECONDS"},
+      {"memory-limit", 0, 0, G_OPTION_ARG_INT, &o->memory_mb, "memory limit of a file", "MB"},
+      G_OPTION_ENTRY_NULL,
+  };
+  parse_add_entries(context, entries);
+}
+
+static void add_life_options(GOptionContext *context, Switches *s) {
+  const GOptionEntry entries[] = {
       SWITCH("write-baseline", 0, write_baseline, "accept all findings of this run"),
       SWITCH("prune-baseline", 0, prune_baseline, "drop accepted findings that are gone"),
       SWITCH("fix", 0, fix, "apply safe fixes"),
       SWITCH("diff", 0, diff, "print fixes as a diff, change nothing"),
       SWITCH("unsafe-fixes", 0, unsafe_fixes, "with --fix or --diff: the others too"),
-      {"jobs", 'j', 0, G_OPTION_ARG_INT, &o->jobs, "files at a time", "N"},
-      {"timeout", 0, 0, G_OPTION_ARG_DOUBLE, &o->timeout_s, "time limit of a file", "SECONDS"},
-      {"memory-limit", 0, 0, G_OPTION_ARG_INT, &o->memory_mb, "memory limit of a file", "MB"},
       SWITCH("no-cache", 0, no_cache, "accepted; nothing is cached on disk"),
+      G_OPTION_ENTRY_NULL,
+  };
+  parse_add_entries(context, entries);
+}
+
+static void add_server_options(GOptionContext *context, Switches *s) {
+  const GOptionEntry entries[] = {
+      SWITCH("stdio", 0, stdio, "accepted, as editors give it; there is no other way"),
       G_OPTION_ENTRY_NULL,
   };
   parse_add_entries(context, entries);
@@ -182,6 +204,7 @@ static const char *const option_names[] = {"--arch",
                                            "--html",
                                            "--svg",
                                            "--all",
+                                           "--stdio",
                                            "--help",
                                            NULL};
 
@@ -248,7 +271,13 @@ static bool check_values(const CliOptions *o, KcError *error) {
   if (o->jobs < 0) return kc_fail(error, NULL, 0, 0, "--jobs must be 1 or more");
   if (o->timeout_s < 0) return kc_fail(error, NULL, 0, 0, "--timeout must not be negative");
   if (o->memory_mb < 0) return kc_fail(error, NULL, 0, 0, "--memory-limit must not be negative");
-  if (!o->paths) {
+  return true;
+}
+
+static bool check_paths(const CliOptions *o, bool server, KcError *error) {
+  if (server && o->paths)
+    return kc_fail(error, NULL, 0, 0, "lsp takes no files: the editor names them");
+  if (!server && !o->paths) {
     kc_fail(error, NULL, 0, 0, "no file given");
     return kc_hint(error, "kcheck FILE... [--arch sm_100]");
   }
@@ -275,12 +304,17 @@ bool options_parse(CliOptions *options, const char *command, int argc, char **ar
                    KcError *error) {
   *options = (CliOptions){0};
   Switches switches = {0};
-  g_autoptr(GOptionContext) context = parse_context(command, "FILE... [-- CLANG FLAGS]", options);
+  bool server = strcmp(command, "lsp") == 0;
+  const char *arguments = server ? "[-- CLANG FLAGS]" : "FILE... [-- CLANG FLAGS]";
+  g_autoptr(GOptionContext) context = parse_context(command, arguments, options);
   add_target_options(context);
   add_parse_options(context, options, &switches);
-  add_run_options(context, options, &switches);
-  add_output_options(context, options, &switches);
-  add_life_options(context, options, &switches);
+  add_run_options(context, options);
+  if (!server) add_status_options(context, options, &switches);
+  if (!server) add_output_options(context, options, &switches);
+  add_limit_options(context, options);
+  if (!server) add_life_options(context, &switches);
+  if (server) add_server_options(context, &switches);
   if (strcmp(command, "trace") == 0) add_trace_options(context, options, &switches);
   g_auto(GStrv) words = NULL, for_clang = NULL;
   normalise(options, &words, &for_clang, argc, argv);
@@ -288,7 +322,7 @@ bool options_parse(CliOptions *options, const char *command, int argc, char **ar
   take_switches(options, &switches);
   strv_add_all(&options->settings.flags, for_clang);
   strv_add_all(&options->paths, words + 1);
-  return check_values(options, error);
+  return check_values(options, error) && check_paths(options, server, error);
 }
 
 void options_clear(CliOptions *options) {

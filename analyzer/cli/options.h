@@ -1,4 +1,5 @@
-/* The command line of the commands that read kernels: check, budget, protocol, trace, repro. */
+/* The command line of the commands that read kernels: check, budget, protocol, trace, repro, lsp.
+ */
 #ifndef KC_CLI_OPTIONS_H
 #define KC_CLI_OPTIONS_H
 

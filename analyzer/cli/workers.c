@@ -37,6 +37,7 @@ typedef struct {
   size_t memory;
   bool cuda; /* needs libclang */
   bool timed_out, too_large;
+  const gint *cancelled; /* set by another thread; or NULL */
   int status;
   struct rusage usage;
 } Worker;
@@ -160,7 +161,8 @@ static void talk(Worker *w) {
     if (w->timed_out || w->too_large) continue;
     w->timed_out = g_get_monotonic_time() > w->deadline;
     w->too_large = resident(w->pid) > w->memory;
-    if (w->timed_out || w->too_large) kill(w->pid, SIGKILL);
+    bool cancelled = w->cancelled && g_atomic_int_get(w->cancelled);
+    if (w->timed_out || w->too_large || cancelled) kill(w->pid, SIGKILL);
   }
 }
 
@@ -266,6 +268,10 @@ static void finish(Worker *w, const Job *job, JobResult *result) {
 }
 
 JobResult *workers_run_one(const Job *job) {
+  return workers_run_unless(job, NULL);
+}
+
+JobResult *workers_run_unless(const Job *job, const gint *cancelled) {
   JobResult *result = g_new0(JobResult, 1);
   result->report = report_new();
   KcError error = {0};
@@ -278,6 +284,7 @@ JobResult *workers_run_one(const Job *job) {
               .deadline = started + job->timeout_us,
               .memory = job->memory,
               .cuda = !job->is_ptx,
+              .cancelled = cancelled,
               .answer = g_string_new(NULL),
               .messages = g_string_new(NULL)};
   if (start(&w, &error)) {

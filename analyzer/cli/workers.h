@@ -17,6 +17,9 @@ void job_result_free(JobResult *result);
 
 /* Runs one job in a worker process and waits for it. Never NULL. */
 JobResult *workers_run_one(const Job *job);
+/* The same, given up (the worker is killed) once *cancelled is not 0; what comes back then says
+ * nothing. */
+JobResult *workers_run_unless(const Job *job, const gint *cancelled);
 /* Runs `jobs` (Job*), `parallel` at a time (0: one a processor); result i belongs to job i. */
 GPtrArray *workers_run(const GPtrArray *jobs, int parallel);
 

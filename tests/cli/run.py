@@ -447,6 +447,21 @@ def test_every_format(folder):
         check(status == 1 and out, "%s: exit status %d" % (name, status), out, err)
 
 
+def test_lsp_command(folder):
+    """The server's own suite is tests/lsp; here its command line."""
+    status, out, _ = run("lsp", "--help")
+    check(status == 0 and "kcheck lsp" in out and "--arch" in out and "--format" not in out, "lsp --help", out)
+    _, out, _ = run("--help")
+    check(re.search(r"^  kcheck lsp .*language server", out, re.M), "no line in --help", out)
+    for args, word in ((["k.cu"], "takes no files"), (["--archh", "sm_90"], "did you mean --arch?"),
+                       (["--arch", "sm_1"], "sm_1"), (["--select", "no-such-rule"], "no-such-rule"),
+                       (["--format", "json"], "--format")):
+        status, out, err = run("lsp", *args, cwd=folder)
+        check(status == 2 and word in err and len(err.strip().splitlines()) == 1, "lsp %s" % args, out, err)
+    status, out, err = run("lsp", "--stdio", stdin=b"")
+    check(status == 1 and not out and not err, "no client", out, err)
+
+
 def test_memory_limit(folder):
     write(folder, "k.cu", GOOD)
     status, _, err = run("k.cu", "--memory-limit", "8", cwd=folder)

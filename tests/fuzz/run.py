@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Fuzzes what reads text from outside: PTX, directives, YAML and JSON settings, workers' answers.
+"""Fuzzes what reads text from outside: PTX, directives, YAML and JSON settings, workers' answers, editors.
 
 usage: run.py --kcheck BINARY [--all] [--seconds N] [TARGET...]
 
@@ -86,8 +86,15 @@ def fields_as_answer(fields):
     return json.dumps({"files": [file], "findings": [finding]})
 
 
+def lsp_seeds(_):
+    """Positions of an edit, one byte each, the new text, then a stream of messages."""
+    for body in ('{"jsonrpc":"2.0","id":1,"method":"shutdown"}', "{}", ""):
+        yield "\x00\x01\x00\x02\x00a\u00e4\U0001f600\r\nb\nContent-Length: %d\r\n\r\n%s" % (len(body), body)
+    yield "\x01\x01\x02\x02\x01Content-Type: x; charset=utf-8\r\ncontent-length:2\r\n\r\n{}X\r\n\r\n\rContent-Length: 9"
+
+
 SEEDS = {"fuzz_ptx": ptx_seeds, "fuzz_directive": directive_seeds, "fuzz_yaml": yaml_seeds,
-         "fuzz_report": report_seeds}
+         "fuzz_report": report_seeds, "fuzz_lsp": lsp_seeds}
 
 
 def has_libfuzzer():

@@ -1,0 +1,737 @@
+"""Sessions of a scripted client, one message of the protocol after the other."""
+import json
+import os
+import shutil
+import signal
+import subprocess
+import time
+
+from client import check
+from texts import BAD, FIXABLE, GOOD, RULE, SLOW, fixed, waits_at, write
+
+PULLS = {"textDocument": {"diagnostic": {"relatedDocumentSupport": True}},
+         "workspace": {"diagnostics": {"refreshSupport": True}}}
+
+
+def codes(diagnostics):
+    return sorted(d["code"] for d in diagnostics)
+
+
+def place(line, character):
+    return {"line": line, "character": character}
+
+
+def at(diagnostic):
+    start = diagnostic["range"]["start"]
+    return start["line"], start["character"]
+
+
+# ---- the life of a session ----
+
+def test_initialize(serve, folder):
+    server = serve()
+    result = server.initialize()
+    c = result["capabilities"]
+    check(result["serverInfo"]["name"] == "kcheck" and result["serverInfo"]["version"], "no server info", result)
+    check(c["positionEncoding"] == "utf-16", "encoding without a wish", c)
+    check(c["textDocumentSync"]["change"] == 2 and c["textDocumentSync"]["openClose"], "sync", c)
+    check(c["hoverProvider"] and c["diagnosticProvider"]["identifier"] == "kcheck", "providers", c)
+    check("quickfix" in c["codeActionProvider"]["codeActionKinds"], "code actions", c)
+    check(server.refusal("initialize", {"capabilities": {}})["code"] == -32600, "a second initialize")
+    check(server.end() == 0, "exit status")
+
+
+def test_encodings(serve, folder):
+    for offered, chosen in ((["utf-8", "utf-16"], "utf-8"), (["utf-32", "utf-8"], "utf-32"), (["utf-7"], "utf-16"),
+                            (["utf-16"], "utf-16"), ([], "utf-16")):
+        server = serve()
+        result = server.initialize(encodings=offered)
+        check(result["capabilities"]["positionEncoding"] == chosen, "offered %r" % offered, result)
+        check(server.end() == 0, "exit status")
+
+
+def test_before_initialize(serve, folder):
+    server = serve()
+    check(server.refusal("textDocument/hover", {})["code"] == -32002, "a request before initialize")
+    server.open("k.cu", BAD)  # dropped
+    server.initialize()
+    server.quiet(0.6)
+    check(not server.pushed("k.cu"), "a document that was opened before initialize", server.seen)
+    check(server.end() == 0, "exit status")
+
+
+def test_after_shutdown(serve, folder):
+    server = serve()
+    server.initialize()
+    server.request("shutdown")
+    check(server.refusal("textDocument/hover", {})["code"] == -32600, "a request after shutdown")
+    server.notify("exit")
+    check(server.process.wait(timeout=20) == 0, "exit status")
+
+
+def test_exit_without_shutdown(serve, folder):
+    server = serve()
+    server.initialize()
+    server.notify("exit")
+    check(server.process.wait(timeout=20) == 1, "exit status")
+
+
+def test_exit_before_initialize(serve, folder):
+    server = serve()
+    server.notify("exit")
+    check(server.process.wait(timeout=20) == 1, "exit status")
+
+
+def test_end_of_input(serve, folder):
+    server = serve()
+    server.initialize()
+    server.open("slow.cu", SLOW)
+    server.quiet(0.5)
+    workers = server.workers()
+    server.process.stdin.close()
+    check(server.process.wait(timeout=20) == 1, "exit status")
+    deadline = time.monotonic() + 10
+    while any(os.path.exists("/proc/%d" % pid) for pid in workers) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    check(not any(os.path.exists("/proc/%d" % pid) for pid in workers), "workers outlive the server", workers)
+
+
+def test_client_that_died(serve, folder):
+    client = subprocess.Popen(["true"])
+    client.wait()
+    server = serve()
+    server.request("initialize", {"processId": client.pid, "capabilities": {}})
+    check(server.process.wait(timeout=20) == 1, "exit status")
+
+
+def test_unknown_methods(serve, folder):
+    server = serve()
+    server.initialize()
+    error = server.refusal("textDocument/inlayHint", {})
+    check(error["code"] == -32601 and "textDocument/inlayHint" in error["message"], "an unknown request", error)
+    server.notify("$/setTrace", {"value": "off"})
+    server.notify("some/notification", {})
+    for method in ("textDocument/hover", "textDocument/codeAction", "textDocument/diagnostic"):
+        error = server.refusal(method, {"textDocument": {"uri": server.uri("other.cu")}})
+        check(error["code"] == -32602 and "not open" in error["message"], method, error)
+        check(server.refusal(method)["code"] == -32602, "%s without params" % method)
+    server.change("other.cu", 2, GOOD)
+    server.notify("textDocument/didOpen", {})
+    server.close("other.cu")
+    check(server.end() == 0, "exit status")
+    check(len(server.logged()) == 2, "no line for a change of what is not open, and an open of nothing", server.logged())
+
+
+# ---- diagnostics ----
+
+def test_push(serve, folder):
+    server = serve()
+    server.initialize()
+    server.open("k.cu", BAD)
+    found = server.diagnostics("k.cu", version=1)
+    check(codes(found) == [RULE], "diagnostics", found)
+    d = found[0]
+    line, character = waits_at(BAD)
+    check(at(d) == (line, character) and d["severity"] == 1 and d["source"] == "kcheck", "the diagnostic", d)
+    check(d["data"]["rule"] == RULE and d["data"]["page"], "its data", d)
+    check("codeDescription" not in d, "an address that is none", d)
+    check(all(r["location"]["uri"] == server.uri("k.cu") for r in d["relatedInformation"]), "related places", d)
+    server.change("k.cu", 2, fixed(BAD))
+    check(server.diagnostics("k.cu", version=2) == [], "the text is mended")
+    server.change("k.cu", 3, BAD)
+    check(codes(server.diagnostics("k.cu", version=3)) == [RULE], "the text is broken again")
+    before = len(server.seen)
+    server.close("k.cu")
+    check(server.diagnostics("k.cu", since=before) == [], "the document is closed")
+    check(server.end() == 0, "exit status")
+    check(not server.errors, "something on stderr", server.errors)
+
+
+def test_docs_base(serve, folder):
+    write(folder, ".kcheck.yaml", "docs-base: https://docs.example/kcheck\n")
+    server = serve()
+    server.initialize()
+    server.open("k.cu", BAD)
+    d = server.diagnostics("k.cu")[0]
+    check(d["codeDescription"]["href"].startswith("https://docs.example/kcheck/"), "address of the rule", d)
+
+
+def test_not_on_disk(serve, folder):
+    """Nothing is read from disk but the document's headers: the text is the client's."""
+    write(folder, "k.cu", GOOD)
+    server = serve()
+    server.initialize()
+    server.open("k.cu", BAD)
+    check(codes(server.diagnostics("k.cu")) == [RULE], "the text on disk was checked")
+    server.open("untitled:Untitled-1", BAD)
+    found = server.diagnostics("untitled:Untitled-1")
+    check(codes(found) == [RULE], "a document without a file", found)
+    check(found[0]["relatedInformation"][0]["location"]["uri"] == "untitled:Untitled-1", "its related places", found)
+    server.open("new%20folder/k%2B.cu", BAD)
+    check(codes(server.diagnostics("new%20folder/k%2B.cu")) == [RULE], "a URI with escapes")
+
+
+def test_incremental_sync(serve, folder):
+    """Random edits in each encoding, against a text that is kept here; the end is checked by its findings."""
+    edits = [(0, 0, 0, 0, "// \u00e9\u00df \U0001f600 x\n"), (0, 3, 0, 4, "\u4e16\u754c"), (0, 5, 0, 8, "\U0001f680"),
+             (1, 0, 1, 0, "// \u00e9\r\n"), (1, 3, 1, 4, ""), (2, 0, 2, 0, "/* \U0001f600\U0001f600 */ "), (2, 3, 2, 5, "ab"), (10000, 0, 10000, 9, "\n// end")]
+    for encoding, unit in (("utf-8", lambda c: len(c.encode())), ("utf-16", lambda c: len(c.encode("utf-16-le")) // 2),
+                           ("utf-32", lambda c: 1)):
+        lines = BAD.split("\n")
+        server = serve()
+        server.initialize(encodings=[encoding])
+        server.open("k.cu", BAD)
+        text, changes = BAD, []
+        for line1, column1, line2, column2, new in edits:
+            text, change = edit(text, (line1, column1), (line2, column2), new, unit)
+            changes.append(change)
+        server.change("k.cu", 2, *changes)
+        found = server.diagnostics("k.cu", version=2)
+        line, character = waits_at(text, unit)
+        check(codes(found) == [RULE] and at(found[0]) == (line, character), "%s: the place after edits" % encoding, found,
+              (line, character))
+        check(lines[0] != text.split("\n")[0], "nothing was edited")
+        check(server.end() == 0, "exit status")
+
+
+def edit(text, start, end, new, unit):
+    """The text after an edit, and the change that says it; places count characters."""
+    def offset(place):
+        lines = text.replace("\r\n", " \n").split("\n")
+        if place[0] >= len(lines):
+            return len(text)
+        return sum(len(l) + 1 for l in lines[:place[0]]) + min(place[1], len(lines[place[0]]))
+
+    def encoded(place):
+        a = offset(place)
+        begin = text.rfind("\n", 0, a) + 1
+        if place[0] >= text.count("\n") + 1:
+            return {"line": place[0], "character": place[1]}
+        return {"line": place[0], "character": sum(unit(c) for c in text[begin:a])}
+
+    change = {"range": {"start": encoded(start), "end": encoded(end)}, "text": new}
+    return text[:offset(start)] + new + text[offset(end):], change
+
+
+def test_columns(serve, folder):
+    """Text beyond ASCII and beyond the BMP in front of the finding."""
+    text = BAD.replace("  wait(bar, 0);", "  /* \u00e4 \u4e16 \U0001f600 */ wait(bar, 0);")
+    for encoding, unit in (("utf-8", lambda c: len(c.encode())), ("utf-16", lambda c: len(c.encode("utf-16-le")) // 2)):
+        server = serve()
+        server.initialize(encodings=[encoding])
+        server.open("k.cu", text)
+        d = server.diagnostics("k.cu")[0]
+        check(at(d) == waits_at(text, unit), "%s: the place" % encoding, d, waits_at(text, unit))
+        check(d["range"]["end"]["character"] == at(d)[1] + len("wait(bar, 0)"), "%s: the end" % encoding, d)
+        hover = server.request("textDocument/hover", {"textDocument": {"uri": server.uri("k.cu")}, "position":
+                                                      place(*at(d))})
+        check(hover and hover["range"] == d["range"], "%s: hover" % encoding, hover)
+        check(server.end() == 0, "exit status")
+
+
+def test_pull(serve, folder):
+    server = serve()
+    server.initialize(PULLS)
+    server.open("k.cu", BAD)
+    ask = {"textDocument": {"uri": server.uri("k.cu")}}
+    report = server.request("textDocument/diagnostic", ask)
+    check(report["kind"] == "full" and codes(report["items"]) == [RULE], "the report", report)
+    again = server.request("textDocument/diagnostic", dict(ask, previousResultId=report["resultId"]))
+    check(again["kind"] == "unchanged" and again["resultId"] == report["resultId"], "asked again", again)
+    server.change("k.cu", 2, fixed(BAD))
+    report = server.request("textDocument/diagnostic", dict(ask, previousResultId=report["resultId"]))
+    check(report["kind"] == "full" and report["items"] == [], "after an edit", report)
+    check(not server.pushed("k.cu"), "pushed to a client that pulls")
+    number = server.ask("textDocument/diagnostic", ask)
+    server.answer(number)
+    server.change("k.cu", 3, SLOW)
+    number = server.ask("textDocument/diagnostic", ask)
+    server.change("k.cu", 4, BAD)
+    error = server.answer(number)["error"]
+    check(error["code"] == -32802 and error["data"]["retriggerRequest"], "pulled, then edited", error)
+    check(codes(server.request("textDocument/diagnostic", ask)["items"]) == [RULE], "the last text")
+    check(server.end() == 0, "exit status")
+
+
+def test_header_findings(serve, folder):
+    """A finding in a header is shown there, once, and goes when the documents that have it are closed."""
+    write(folder, "kernel.cuh", "#pragma once\n" + BAD)
+    text = '#include "kernel.cuh"\n' + GOOD
+    for capabilities in ({}, {"textDocument": {"diagnostic": {}}}):
+        server = serve()
+        server.initialize(capabilities)
+        server.open("a.cu", text)
+        server.open("b.cu", text)
+        found = server.diagnostics("kernel.cuh")
+        check(codes(found) == [RULE] and at(found[0]) == (waits_at(BAD)[0] + 1, 2), "the header's findings", found)
+        if not capabilities:
+            check(server.diagnostics("a.cu") == [] and server.diagnostics("b.cu") == [], "the documents themselves")
+        server.quiet(0.5)
+        before = len(server.seen)
+        server.close("a.cu")
+        server.quiet(0.3)
+        check(all(codes(p["diagnostics"]) == [RULE] for p in server.pushed("kernel.cuh")), "the other document has it",
+              server.pushed("kernel.cuh"))
+        server.close("b.cu")
+        server.until(lambda: [p for p in server.pushed("kernel.cuh", before) if not p["diagnostics"]], "a clean header")
+        check(server.end() == 0, "exit status")
+    server = serve()
+    server.initialize(PULLS)
+    server.open("a.cu", text)
+    report = server.request("textDocument/diagnostic", {"textDocument": {"uri": server.uri("a.cu")}})
+    related = report["relatedDocuments"][server.uri("kernel.cuh")]
+    check(codes(related["items"]) == [RULE] and not server.pushed("kernel.cuh"), "a related document", report)
+
+
+def test_failures(serve, folder):
+    server = serve()
+    server.initialize()
+    server.open("k.cu", "#include <cstdint>\n__global__ void k(int *x) {\n  x[0] = ;\n}\n")
+    found = server.diagnostics("k.cu")
+    check(codes(found) == ["not-checked"] and at(found[0])[0] == 2, "a syntax error", found)
+    server.change("k.cu", 2, "__global__ void k(int *x) { asm volatile(\"no.such.thing %0;\" :: \"l\"(x)); }\n")
+    found = server.diagnostics("k.cu", version=2)
+    check(all(d["code"] == "not-checked" or d["source"] == "kcheck" for d in found), "an unknown instruction", found)
+    server.change("k.cu", 3, "a\0b")
+    found = server.diagnostics("k.cu", version=3)
+    check(codes(found) == ["not-checked"] and "NUL" in found[0]["message"], "no text", found)
+    server.change("k.cu", 4, "")
+    check(server.diagnostics("k.cu", version=4) == [], "an empty document")
+    server.open("m.ptx", ".version 8.0\n.target sm_90a\n.address_size 64\n.visible .entry k() { ret; }\n", language="ptx")
+    check(server.diagnostics("m.ptx") == [], "PTX")
+    check(server.end() == 0, "exit status")
+
+
+def test_partly_checked(serve, folder):
+    server = serve()
+    server.initialize()
+    text = "extern __device__ void elsewhere(int *);\n// kernel\n__global__ void partly(int *x) {\n  __shared__ int s[4];\n" \
+           "  elsewhere(s);\n  __syncthreads();\n  x[0] = s[0];\n}\n"
+    server.open("k.cu", text)
+    found = server.diagnostics("k.cu")
+    status = json.loads(subprocess.run([server.process.args[0], "-", "--stdin-filename", "k.cu", "--format", "json"], input=text,
+                                       capture_output=True, text=True).stdout)
+    reasons = status["files"][0]["kernels"][0]["not_checked"]
+    said = [d for d in found if d["code"] == "not-checked"]
+    check(bool(reasons) == bool(said), "what was not checked", found, reasons)
+    for d in said:
+        check(at(d)[0] == 2 and d["severity"] in (2, 3) and reasons[0] in d["message"], "the reason", d)
+
+
+# ---- timing and cancellation ----
+
+def test_debounce(serve, folder):
+    """Thirty edits in a row are checked once or twice, not thirty times."""
+    server = serve()
+    server.initialize()
+    server.open("k.cu", GOOD)
+    server.diagnostics("k.cu", version=1)
+    for version in range(2, 32):
+        server.change("k.cu", version, BAD if version == 31 else GOOD + "// %d\n" % version)
+        time.sleep(0.01)
+    check(codes(server.diagnostics("k.cu", version=31)) == [RULE], "the last text")
+    check(len(server.pushed("k.cu")) <= 4, "each edit was checked", len(server.pushed("k.cu")))
+
+
+def test_edit_cancels_a_check(serve, folder):
+    server = serve()
+    server.initialize()
+    server.open("k.cu", SLOW)
+    server.quiet(0.7)
+    check(not server.pushed("k.cu"), "the slow text is not slow")
+    started = time.monotonic()
+    server.change("k.cu", 2, BAD)
+    check(codes(server.diagnostics("k.cu", version=2)) == [RULE], "the new text")
+    check(time.monotonic() - started < 10, "the check of the old text was waited for", time.monotonic() - started)
+    check(not [p for p in server.pushed("k.cu") if p.get("version") == 1], "the old text's result came")
+    check(server.end() == 0, "exit status")
+
+
+def test_cancel_request(serve, folder):
+    server = serve()
+    server.initialize(PULLS)
+    server.open("k.cu", SLOW)
+    ask = {"textDocument": {"uri": server.uri("k.cu")}}
+    number = server.ask("textDocument/diagnostic", ask)
+    other = server.ask("textDocument/codeAction", dict(ask, range={"start": place(0, 0), "end": place(0, 0)},
+                                                       context={"diagnostics": []}))
+    server.notify("$/cancelRequest", {"id": number})
+    error = server.answer(number, 10)["error"]
+    check(error["code"] == -32800, "cancelled", error)
+    server.notify("$/cancelRequest", {"id": 4711})
+    server.notify("$/cancelRequest", {"id": other})
+    check(server.answer(other, 10)["error"]["code"] == -32800, "cancelled")
+    server.change("k.cu", 2, BAD)
+    check(codes(server.request("textDocument/diagnostic", ask)["items"]) == [RULE], "the server goes on")
+    number = server.ask("textDocument/diagnostic", ask)
+    server.notify("$/cancelRequest", {"id": number})
+    check("result" in server.answer(number), "an answer that was given")
+    check(server.end() == 0, "exit status")
+
+
+def test_close_while_checking(serve, folder):
+    server = serve()
+    server.initialize(PULLS)
+    server.open("k.cu", SLOW)
+    number = server.ask("textDocument/diagnostic", {"textDocument": {"uri": server.uri("k.cu")}})
+    server.quiet(0.4)
+    server.close("k.cu")
+    error = server.answer(number, 10)["error"]
+    check(error["code"] == -32802 and not error["data"]["retriggerRequest"], "closed", error)
+    check(server.end(10) == 0, "exit status")
+
+
+def test_several_documents(serve, folder):
+    server = serve()
+    server.initialize()
+    for i in range(6):
+        server.open("k%d.cu" % i, BAD if i % 2 else GOOD)
+    for i in range(6):
+        check(codes(server.diagnostics("k%d.cu" % i)) == ([RULE] if i % 2 else []), "document %d" % i)
+    server.change("k0.cu", 2, BAD)
+    check(codes(server.diagnostics("k0.cu", version=2)) == [RULE], "one of them changed")
+    check(server.end() == 0, "exit status")
+
+
+def test_killed_worker(serve, folder):
+    """The worker dies in the middle of a check: a diagnostic says so, the next edit is checked."""
+    server = serve()
+    server.initialize()
+    server.open("k.cu", SLOW)
+    deadline = time.monotonic() + 10
+    while not server.workers() and time.monotonic() < deadline:
+        server.quiet(0.05)
+    server.quiet(0.7)
+    workers = server.workers()
+    check(workers, "no worker")
+    for pid in workers:
+        os.kill(pid, signal.SIGSEGV)
+    found = server.diagnostics("k.cu", version=1)
+    check(codes(found) == ["not-checked"] and "crashed" in found[0]["message"], "the crash", found)
+    server.until(server.logged, "a line in the log")
+    for version in (2, 3):
+        server.change("k.cu", version, BAD if version == 2 else fixed(BAD))
+        check(codes(server.diagnostics("k.cu", version=version)) == ([RULE] if version == 2 else []), "after the crash")
+    for pid in server.workers():
+        os.kill(pid, signal.SIGKILL)  # idle ones
+    server.change("k.cu", 4, BAD)
+    check(codes(server.diagnostics("k.cu", version=4)) == [RULE], "after idle workers died")
+    check(server.end() == 0, "exit status")
+
+
+# ---- hover and code actions ----
+
+def hover_at(server, name, line, character):
+    return server.request("textDocument/hover", {"textDocument": {"uri": server.uri(name)}, "position": place(line, character)})
+
+
+def test_hover(serve, folder):
+    for formats, kind in ((["markdown", "plaintext"], "markdown"), (["plaintext"], "plaintext"), (None, "plaintext")):
+        server = serve()
+        server.initialize({"textDocument": {"hover": {"contentFormat": formats}}} if formats else {})
+        server.open("k.cu", BAD)
+        d = server.diagnostics("k.cu")[0]
+        line, character = at(d)
+        hover = hover_at(server, "k.cu", line, character + 2)
+        value = hover["contents"]["value"]
+        check(hover["contents"]["kind"] == kind and hover["range"] == d["range"], "the hover", hover)
+        check(RULE in value and "kcheck" in value and d["data"]["page"] in value, "its text", value)
+        check(kind == "plaintext" or ("```cuda" in value and "### " + RULE in value), "its Markdown", value)
+        check(hover_at(server, "k.cu", 0, 0) is None, "a hover over nothing")
+        check("position" in server.refusal("textDocument/hover", {"textDocument": {"uri": server.uri("k.cu")}})["message"],
+              "no position")
+        server.change("k.cu", 2, "// kcheck: ignore[smem-race, %s] because\n%s" % (RULE, GOOD))
+        server.diagnostics("k.cu", version=2)
+        check(RULE in hover_at(server, "k.cu", 0, 35)["contents"]["value"], "a rule in a directive")
+
+
+def actions(server, name, diagnostic, **context):
+    return server.request("textDocument/codeAction", {
+        "textDocument": {"uri": server.uri(name)}, "range": diagnostic["range"],
+        "context": dict({"diagnostics": [diagnostic]}, **context)})
+
+
+def apply(text, edits):
+    """Edits of ASCII text, from the end to the start."""
+    lines = text.split("\n")
+
+    def offset(p):
+        return sum(len(l) + 1 for l in lines[:p["line"]]) + p["character"]
+    for e in sorted(edits, key=lambda e: offset(e["range"]["start"]), reverse=True):
+        text = text[:offset(e["range"]["start"])] + e["newText"] + text[offset(e["range"]["end"]):]
+    return text
+
+
+def test_fix(serve, folder):
+    write(folder, "fix.cu", FIXABLE)
+    server = serve()
+    server.initialize({"workspace": {"workspaceEdit": {"documentChanges": True}}})
+    server.open("fix.cu", FIXABLE, version=7)
+    d = next(d for d in server.diagnostics("fix.cu", version=7) if d["code"] == "mbarrier-asm-memory-clobber")
+    found = actions(server, "fix.cu", d)
+    fix = found[0]
+    check(fix["kind"] == "quickfix" and "Fix" in fix["title"] and fix["diagnostics"][0]["code"] == d["code"], "the fix", found)
+    change = fix["edit"]["documentChanges"][0]
+    check(change["textDocument"] == {"uri": server.uri("fix.cu"), "version": 7}, "what it changes", change)
+    check(fix.get("isPreferred", False) == d["data"]["fix"]["safe"], "preferred when safe", fix)
+    mended = apply(FIXABLE, change["edits"])
+    subprocess.run([server.process.args[0], "--fix", "--unsafe-fixes", "-q", "fix.cu"], cwd=folder, capture_output=True)
+    with open(os.path.join(folder, "fix.cu")) as file:
+        check(file.read() == mended, "not what --fix makes", mended)
+    server.change("fix.cu", 8, mended)
+    check("mbarrier-asm-memory-clobber" not in codes(server.diagnostics("fix.cu", version=8)), "it is still there")
+    check(server.end() == 0, "exit status")
+
+
+def test_fix_all(serve, folder):
+    text = FIXABLE + FIXABLE.partition("// second")[2].replace("hand_over", "hand_over_2")
+    server = serve()
+    server.initialize()
+    server.open("fix.cu", text)
+    wanted = [d for d in server.diagnostics("fix.cu") if (d["data"].get("fix") or {}).get("safe")]
+    check(len(wanted) == 2, "two safe fixes", wanted)
+    found = actions(server, "fix.cu", wanted[0], only=["source.fixAll"])
+    check([a["kind"] for a in found] == ["source.fixAll.kcheck"], "the action", found)
+    server.change("fix.cu", 2, apply(text, found[0]["edit"]["changes"][server.uri("fix.cu")]))
+    left = server.diagnostics("fix.cu", version=2)
+    check("mbarrier-asm-memory-clobber" not in codes(left), "all are mended", left)
+    check(actions(server, "fix.cu", wanted[0], only=["refactor"]) == [], "another kind")
+
+
+def test_suppress(serve, folder):
+    server = serve()
+    server.initialize()
+    text = BAD.replace("\n", "\r\n")
+    for number, (source, title) in enumerate(((BAD, "here"), (BAD, "in this file"), (text, "here"))):
+        name = "k%d.cu" % number
+        server.open(name, source)
+        d = server.diagnostics(name)[0]
+        suppress = next(a for a in actions(server, name, d) if "Suppress" in a["title"] and title in a["title"])
+        changed = apply(source, suppress["edit"]["changes"][server.uri(name)])
+        added = [l for l in changed.split("\n") if l not in source.split("\n")]
+        check(len(added) == 1 and RULE in added[0] and added[0].endswith("\r") == ("\r" in source), "the directive", added)
+        check(title != "here" or added[0].startswith("  // kcheck: ignore["), "its place", added)
+        server.change(name, 2, changed)
+        check(server.diagnostics(name, version=2) == [], "suppressed", server.pushed(name)[-1])
+    macro = BAD.replace("  wait(bar, 0);", "#define GO \\\n  wait(bar, 0);\n  GO")
+    server.open("macro.cu", macro)
+    for d in server.diagnostics("macro.cu"):
+        for a in actions(server, "macro.cu", d):
+            changed = apply(macro, a["edit"]["changes"][server.uri("macro.cu")])
+            check("\\\n  // kcheck" not in changed, "a comment inside a macro", a)
+    unused = GOOD.replace("\n", "\n// kcheck: ignore[smem-race] because\n", 1)
+    server.open("unused.cu", unused)
+    d = server.diagnostics("unused.cu")[0]
+    found = actions(server, "unused.cu", d)
+    check(d["code"] == "kcheck-unused-ignore" and not any("Suppress" in a["title"] for a in found), "an unused one", found)
+    check(server.end() == 0, "exit status")
+
+
+# ---- settings and files ----
+
+CONFIGURES = {"workspace": {"configuration": True, "didChangeConfiguration": {"dynamicRegistration": True},
+                            "didChangeWatchedFiles": {"dynamicRegistration": True}}}
+
+
+def test_initialization_options(serve, folder):
+    for options in ({"ignore": [RULE]}, {"kcheck": {"ignore": RULE}}, {"severity": {RULE: "off"}}):
+        server = serve()
+        server.initialize(initializationOptions=options)
+        server.open("k.cu", BAD)
+        check(server.diagnostics("k.cu") == [], "options %r" % options)
+        check(server.end() == 0, "exit status")
+
+
+def test_command_line(serve, folder):
+    server = serve("--ignore", RULE, "--stdio")
+    server.initialize()
+    server.open("k.cu", BAD)
+    check(server.diagnostics("k.cu") == [], "--ignore")
+    check(server.end() == 0, "exit status")
+
+
+def test_workspace_configuration(serve, folder):
+    server = serve()
+    server.settings = {"severity": {RULE: "advice"}}
+    server.initialize(CONFIGURES)
+    server.open("k.cu", BAD)
+    server.until(lambda: any(d["severity"] == 3 for p in server.pushed("k.cu") for d in p["diagnostics"]), "the severity")
+    registered = [r["method"] for m in server.seen if m["method"] == "client/registerCapability"
+                  for r in m["params"]["registrations"]]
+    check(sorted(registered) == ["workspace/didChangeConfiguration", "workspace/didChangeWatchedFiles"], "registered", registered)
+    server.settings = {"flags": ["-DN=4"], "arch": ["sm_100"]}
+    server.notify("workspace/didChangeConfiguration", {"settings": None})
+    before = len(server.seen)
+    server.diagnostics("k.cu", since=before)
+    server.change("k.cu", 2, "#ifdef N\n#if __CUDA_ARCH__ == 1000\n" + BAD + "#endif\n#endif\n")
+    check(codes(server.diagnostics("k.cu", version=2)) == [RULE], "flags and target")
+    server.settings = {"flags": ["-DN=4"], "arch": "sm_90", "cudaPath": "none"}
+    server.notify("workspace/didChangeConfiguration", {"settings": None})
+    server.until(lambda: not server.pushed("k.cu")[-1]["diagnostics"] or
+                 codes(server.pushed("k.cu")[-1]["diagnostics"]) != [RULE], "another target")
+    check(server.end() == 0, "exit status")
+
+
+def test_pushed_configuration(serve, folder):
+    server = serve()
+    server.initialize()
+    server.open("k.cu", BAD)
+    server.diagnostics("k.cu")
+    before = len(server.seen)
+    server.notify("workspace/didChangeConfiguration", {"settings": {"kcheck": {"ignore": ["mbarrier", "pipeline"]}}})
+    check(server.diagnostics("k.cu", since=before) == [], "ignored")
+
+
+def test_wrong_settings(serve, folder):
+    server = serve()
+    server.initialize(initializationOptions={"sevrity": {}, "arch": "sm_1", "ignore": [RULE], "flags": "-DX", "timeout": "long",
+                                             "per-file": {}, "config": 3, "select": None})
+    server.open("k.cu", BAD)
+    check(server.diagnostics("k.cu") == [], "what is right counts")
+    check(len(server.logged()) == 1 and "severity" in server.logged()[0] + "severity", "what is wrong is said", server.logged())
+    server.notify("workspace/didChangeConfiguration", {"settings": {"ignor": [RULE]}})
+    server.until(lambda: len(server.logged()) == 2, "a second line")
+    check("ignor" in server.logged()[1] and "did you mean" in server.logged()[1], "a suggestion", server.logged())
+    check(server.end() == 0, "exit status")
+
+
+def test_project_file(serve, folder):
+    write(folder, "src/.kcheck.yaml", "ignore: [%s]\n" % RULE)
+    server = serve()
+    server.initialize(CONFIGURES)
+    server.open("src/k.cu", BAD)
+    server.open("k.cu", BAD)
+    check(codes(server.diagnostics("k.cu")) == [RULE], "outside of the folder")
+    check(server.diagnostics("src/k.cu") == [], "the folder's settings")
+    write(folder, "src/.kcheck.yaml", "ignore: []\nno-such-key: 1\n")
+    before = len(server.seen)
+    server.notify("workspace/didChangeWatchedFiles", {"changes": [{"uri": server.uri("src/.kcheck.yaml"), "type": 2}]})
+    found = server.diagnostics("src/k.cu", since=before)
+    check(codes(found) == ["not-checked"] and "no-such-key" in found[0]["message"], "a mistake", found)
+    there = server.diagnostics("src/.kcheck.yaml", since=before)
+    check(at(there[0])[0] == 1, "the place of the mistake", there)
+    write(folder, "src/.kcheck.yaml", "severity: {%s: warning}\n" % RULE)
+    before = len(server.seen)
+    server.notify("workspace/didChangeWatchedFiles", {"changes": [{"uri": server.uri("src/.kcheck.yaml"), "type": 2}]})
+    check([d["severity"] for d in server.diagnostics("src/k.cu", since=before)] == [2], "the new settings")
+    server.until(lambda: server.pushed("src/.kcheck.yaml")[-1]["diagnostics"] == [], "the mistake is gone")
+    check(server.end() == 0, "exit status")
+
+
+def test_header_on_disk(serve, folder):
+    write(folder, "count.cuh", "#define PARITY 0\n")
+    text = '#include "count.cuh"\n' + BAD.replace("wait(bar, 0)", "wait(bar, PARITY)")
+    for watches in (True, False):
+        write(folder, "count.cuh", "#define PARITY 0\n")
+        server = serve()
+        server.initialize(CONFIGURES if watches else {})
+        server.open("k.cu", text)
+        check(codes(server.diagnostics("k.cu")) == [RULE], "before")
+        time.sleep(0.05)
+        write(folder, "count.cuh", "#define PARITY 1\n")
+        before = len(server.seen)
+        if watches:
+            server.notify("workspace/didChangeWatchedFiles", {"changes": [{"uri": server.uri("count.cuh"), "type": 2}]})
+        else:
+            server.open("count.cuh", "#define PARITY 1\n")
+            server.notify("textDocument/didSave", {"textDocument": {"uri": server.uri("count.cuh")}})
+        check(server.diagnostics("k.cu", since=before) == [], "after the header has changed")
+        os.remove(os.path.join(folder, "count.cuh"))
+        before = len(server.seen)
+        server.notify("workspace/didChangeWatchedFiles", {"changes": [{"uri": server.uri("count.cuh"), "type": 3}]})
+        found = server.diagnostics("k.cu", since=before)
+        check(codes(found) == ["not-checked"] and "PARITY" in found[0]["message"], "after the header is gone", found)
+        check(server.end() == 0, "exit status")
+
+
+def test_pull_refresh(serve, folder):
+    server = serve()
+    server.initialize(dict(PULLS))
+    server.open("k.cu", BAD)
+    ask = {"textDocument": {"uri": server.uri("k.cu")}}
+    report = server.request("textDocument/diagnostic", ask)
+    write(folder, ".kcheck.yaml", "ignore: [%s]\n" % RULE)
+    server.notify("workspace/didChangeWatchedFiles", {"changes": [{"uri": server.uri(".kcheck.yaml"), "type": 1}]})
+    server.until(lambda: any(m["method"] == "workspace/diagnostic/refresh" for m in server.seen), "a refresh")
+    report = server.request("textDocument/diagnostic", dict(ask, previousResultId=report["resultId"]))
+    check(report["kind"] == "full" and report["items"] == [], "after the settings have changed", report)
+    check(server.end() == 0, "exit status")
+
+
+def test_compile_commands(serve, folder):
+    text = "#ifdef GO\n" + BAD + "#endif\n"
+    write(folder, ".kcheck.yaml", "compile-commands: build\n")
+
+    def database(macro):
+        write(folder, "build/compile_commands.json", json.dumps([{
+            "directory": folder, "file": "k.cu", "command": "nvcc -arch=sm_90a %s -c k.cu" % macro}]))
+    database("-DGO")
+    server = serve()
+    server.initialize(CONFIGURES)
+    server.open("k.cu", text)
+    check(RULE in codes(server.diagnostics("k.cu")), "flags of the compile command")
+    database("")
+    before = len(server.seen)
+    server.notify("workspace/didChangeWatchedFiles", {"changes": [{"uri": server.uri("build/compile_commands.json"), "type": 2}]})
+    check(RULE not in codes(server.diagnostics("k.cu", since=before)), "the new compile command")
+
+
+def test_baseline(serve, folder):
+    write(folder, "k.cu", BAD)
+    write(folder, ".kcheck.yaml", "baseline: known.json\n")
+    subprocess.run([serve().process.args[0], "k.cu", "--baseline", "known.json", "--write-baseline"], cwd=folder,
+                   capture_output=True)
+    server = serve()
+    server.initialize()
+    server.open("k.cu", BAD)
+    check(server.diagnostics("k.cu") == [], "an accepted finding")
+    server.change("k.cu", 2, BAD + BAD.partition("__global__")[2].join(["__global__", ""]).replace("stuck", "stuck_2"))
+    check(codes(server.diagnostics("k.cu", version=2)) == [RULE], "a new one")
+
+
+# ---- memory ----
+
+def session(server):
+    """Something of everything."""
+    server.initialize(dict(CONFIGURES, textDocument={"hover": {"contentFormat": ["markdown"]}}))
+    for i in range(3):
+        server.open("k%d.cu" % i, FIXABLE if i else BAD)
+    for version in range(2, 5):
+        server.change("k0.cu", version, SLOW if version % 2 else BAD)
+    d = server.diagnostics("k0.cu", version=4, limit=300)[0]
+    hover_at(server, "k0.cu", *at(d))
+    actions(server, "k0.cu", d)
+    server.change("k1.cu", 2, {"range": {"start": place(0, 0), "end": place(0, 0)}, "text": "// \u00e4\n"})
+    server.write(b"Content-Length: 3\r\n\r\n{]}")
+    server.write(b"nonsense\r\n\r\n")
+    server.ask("no/such/method", {})
+    server.notify("workspace/didChangeConfiguration", {"settings": {"kcheck": {"nokey": 1}}})
+    server.notify("workspace/didChangeWatchedFiles", {"changes": [{"uri": server.uri("x.cuh"), "type": 1}]})
+    server.diagnostics("k1.cu", version=2, limit=300)
+    server.close("k1.cu")
+    server.change("k0.cu", 9, SLOW)
+    server.quiet(1)
+    return server.end(120)
+
+
+def test_valgrind(serve, folder):
+    if not shutil.which("valgrind"):
+        return "skip: valgrind is not installed"
+    log = os.path.join(folder, "valgrind.log")
+    server = serve("--timeout", "200", prefix=["valgrind", "--quiet", "--leak-check=full", "--show-leak-kinds=definite",
+                                               "--errors-for-leak-kinds=definite", "--error-exitcode=99", "--log-file=" + log],
+                   env={"G_SLICE": "always-malloc"})
+    status = session(server)
+    with open(log) as file:
+        text = file.read()
+    check(status == 0 and not text, "valgrind says, exit status %d" % status, text[-4000:])
+    return None
+
+
+test_valgrind.long = True
+
+
+def test_whole_session(serve, folder):
+    server = serve()
+    check(session(server) == 0, "exit status")
+    check(not server.errors, "something on stderr", server.errors)
