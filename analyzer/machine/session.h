@@ -66,6 +66,7 @@ typedef struct ProtocolSession {
   void *idle;                          /* idle.c */
   uint8_t *plain_reads, *mixed_stores; /* fragment.c: by instruction: not asked, no, yes */
   void *tiles;                         /* tiles.c */
+  void *shares;                        /* shares.c */
   void *raster;                        /* raster.c, while it runs blocks */
   uint8_t *holds;                      /* desc.c: by register, what it has of a shared address */
   uint8_t *multiplied;                 /* accumulator.c: by instruction */

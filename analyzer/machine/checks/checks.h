@@ -41,4 +41,12 @@ void words_access(Machine *machine, Strand *strand, const IrInsn *insn,
 void words_finish(Machine *machine);
 void words_report(MachineSession *session);
 
+/* Plain accesses of global memory by several threads of a cluster with nothing to order them.
+ * `shares_order`: the active lanes execute something that threads can make an order of their own
+ * with (an atomic, a fence, an access that is volatile, acquires or releases). */
+void shares_access(Machine *machine, Strand *strand, const IrInsn *insn,
+                   const MachineAccess *access);
+void shares_order(Machine *machine, Strand *strand);
+void shares_finish(Machine *machine);
+
 #endif

@@ -2,6 +2,7 @@
  * know or did that it is in order for the other proxy too; the saying travels with the next
  * release, so that a fence of the writer, of the reader or of someone between them counts. */
 #include "machine/causes/cause.h"
+#include "machine/checks/checks.h"
 #include "machine/hardware/pdl.h"
 #include "machine/hardware/protocol.h"
 
@@ -27,6 +28,7 @@ MachineStep event_fence(Machine *machine, Strand *strand, const IrInsn *insn) {
       warp_state(strand->warp)->wide_fence = machine->step ? machine->step : 1;
     warp_state(strand->warp)->narrow_stores = 0;
   }
+  shares_order(machine, strand);
   return MACHINE_NEXT;
 }
 

@@ -170,6 +170,7 @@ void protocol_finish(Machine *machine) {
     finish_run(machine);
     barrier_finish(machine);
     cause_finish(machine);
+    shares_finish(machine);
     uneven_finish(machine);
   }
   timeline_finish(machine);
@@ -210,9 +211,8 @@ void protocol_exit(Machine *machine, Strand *strand, uint32_t lanes) {
 }
 
 void protocol_extern_call(Machine *machine, Strand *strand, const IrInsn *insn) {
-  (void)machine; /* an external function takes no part in the protocol */
-  (void)strand;
   (void)insn;
+  shares_order(machine, strand); /* it takes no part in the protocol; nobody sees its body */
 }
 
 void protocol_policy(Machine *machine, Strand *strand, const IrInsn *insn) {
@@ -356,6 +356,7 @@ void protocol_access(Machine *machine, Strand *strand, const IrInsn *insn,
     vector_access(machine, strand, insn, access);
     if (access->space == IR_SPACE_SHARED) fragment_access(machine, strand, insn, access);
     pattern_access(machine, strand, insn, access);
+    shares_access(machine, strand, insn, access);
   }
   if (access->space == IR_SPACE_SHARED) {
     touch_shared(machine, strand, insn, access);

@@ -431,6 +431,7 @@ typedef struct Protocol {
   struct Layouts *layouts; /* fragment.c */
   struct Anchors *anchors; /* swizzle.c */
   void *words_stored;      /* words.c: words of global memory that the run has stored */
+  void *shares;            /* shares.c: who touched which word of global memory */
 } Protocol;
 
 static inline Protocol *protocol_of(const Machine *machine) {

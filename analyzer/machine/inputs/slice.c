@@ -1,6 +1,7 @@
 #include "machine/inputs/slice.h"
 
 #include "machine/execute/core.h"
+#include "machine/inputs/sample.h"
 #include "machine/session.h"
 
 /* Which instructions write a register: lists in one array. */
@@ -81,7 +82,11 @@ static void reach(Walk *walk, const IrOperand *operand) {
     return;
   case IR_OPD_SPECIAL: walk->out.special |= UINT64_C(1) << operand->id; return;
   case IR_OPD_OBJECT:
-    if (walk->session->kernel->objects.items[operand->id].space != IR_SPACE_SHARED) return;
+    if (walk->session->kernel->objects.items[operand->id].space != IR_SPACE_SHARED) {
+      walk->out.global |=
+          walk->session->kernel->objects.items[operand->id].space == IR_SPACE_GLOBAL;
+      return;
+    }
     if (walk->out.object != operand->id)
       walk->out.object = walk->out.object == SLICE_NO_OBJECT ? operand->id : SLICE_OBJECTS;
     return;
@@ -105,6 +110,9 @@ static void pass_load(Walk *walk, const IrInsn *insn) {
   uint64_t offset = (uint64_t)address->value;
   offset -= offset >= IR_PARAM_BASE ? IR_PARAM_BASE : 0;
   if (core_int_leaf(walk->session->kernel, offset)) walk->out.parameter = true;
+  const IrLeaf *leaf = NULL;
+  for (uint64_t i = 0; (leaf = sample_pointer_leaf(walk->session->kernel, i)) != NULL; i++)
+    if (leaf->offset == offset) walk->out.pointers |= UINT64_C(1) << i % 63;
 }
 
 static void pass(Walk *walk, const IrInsn *insn) {

@@ -9,15 +9,17 @@
 #define SLICE_OBJECTS (-2) /* more than one */
 
 typedef struct Slice {
-  bool permutes;    /* passes an exclusive or, or an operation that may stand for one */
-  bool mapped;      /* passes mapa: an address that names its CTA */
-  bool loads;       /* passes a load from memory other than parameter space, or an atomic */
-  bool opaque;      /* passes something that has no integer meaning */
-  bool scaled;      /* multiplies two values neither of which is a constant */
-  bool parameter;   /* depends on an integer parameter */
-  bool local;       /* ... on the address of a local object */
-  uint64_t special; /* a bit for each IrSpecial */
-  int32_t object;   /* the shared object it is an address of, or SLICE_* */
+  bool permutes;     /* passes an exclusive or, or an operation that may stand for one */
+  bool mapped;       /* passes mapa: an address that names its CTA */
+  bool loads;        /* passes a load from memory other than parameter space, or an atomic */
+  bool opaque;       /* passes something that has no integer meaning */
+  bool scaled;       /* multiplies two values neither of which is a constant */
+  bool parameter;    /* depends on an integer parameter */
+  bool local;        /* ... on the address of a local object */
+  uint64_t special;  /* a bit for each IrSpecial */
+  int32_t object;    /* the shared object it is an address of, or SLICE_* */
+  uint64_t pointers; /* a bit for each pointer parameter (its leaf's number, modulo 63) */
+  bool global;       /* ... and whether on the address of a global variable */
 } Slice;
 
 /* What `operand` of an instruction of the session's kernel is computed from. */
