@@ -322,6 +322,13 @@ static int64_t thread_of(const Machine *machine, const Use *use, int lane) {
   return (int64_t)warp->cta->rank * machine->threads + warp->id * 32 + lane;
 }
 
+/* Blocks that own different words: the kernel is meant for more than one. */
+static bool is_by_block(Machine *machine, const IrInsn *insn) {
+  const uint64_t block = UINT64_C(7) << IR_SREG_ctaid_x | UINT64_C(7) << IR_SREG_clusterid_x |
+                         UINT64_C(1) << IR_SREG_cluster_ctarank;
+  return slice_operand(machine->session, slice_address(insn)).special & block;
+}
+
 /* Whether no integer that the machine chose has one value in both samples. */
 static bool all_differ(const MachineSample *a, const MachineSample *b) {
   for (int i = 0; i < a->inputs.count && i < b->inputs.count; i++)
@@ -335,6 +342,9 @@ static bool all_differ(const MachineSample *a, const MachineSample *b) {
 static bool is_sure(Machine *machine, SharesSession *s, const Pair *pair) {
   const IrInsn *first = pair->first.access->insn, *then = pair->then.access->insn;
   const IrInsn *insns = machine->kernel->insns.items;
+  if (warp_rank(machine, pair->first.access->warp) != warp_rank(machine, pair->then.access->warp) &&
+      !(is_by_block(machine, first) && is_by_block(machine, then)))
+    return false;
   if (s->watch[first - insns] != WATCH_STRIDE && s->watch[then - insns] != WATCH_STRIDE)
     return true;
   if (machine->sample->free_ints == 0) return true;
