@@ -48,24 +48,6 @@ static void check_overcommit(const Budget *b) {
   }
 }
 
-/* Without .minnctapersm or .maxnreg ptxas can't know the count at entry (C7508, ptxas 13.0). */
-static void check_ignored(const Budget *b) {
-  const IrInsn *insn = first_setmaxnreg(b);
-  if (!insn || b->kernel->maxnreg > 0 || b->kernel->min_blocks > 0) return;
-  IrViolation *v = ir_violation(
-      b->violations, "register-setmaxnreg-ignored", b->kernel, insn->where,
-      "setmaxnreg in %s is ignored: %s, so the register count at entry is not known",
-      b->kernel->name,
-      b->kernel->has_launch_bounds
-          ? "__launch_bounds__ gives no minimum of blocks"
-          : "the kernel has neither __launch_bounds__(threads, blocks) nor __maxnreg__");
-  ir_violation_related(b->violations, v, bounds_where(b), "the kernel is declared here");
-  int64_t threads = b->threads > 0 ? b->threads : 0;
-  if (threads > 0)
-    v->help = kc_printf(b->violations->arena, "write __launch_bounds__(%" G_GINT64_FORMAT ", 1)",
-                        threads);
-}
-
 static bool immediate_count(const IrInsn *insn, int64_t *count) {
   const IrOperand *operand = ir_arg(insn, IR_ROLE_count);
   if (!operand || operand->kind != IR_OPD_IMM) return false;
@@ -208,6 +190,53 @@ static void check_accumulators(const Budget *b) {
   ir_violation(b->violations, "register-accumulator-exceeds-budget", b->kernel, insn->where,
                "the accumulators of %s take %d registers a thread of the %d that it may have",
                b->kernel->name, needed, allowed);
+}
+
+/* The registers that the kernel takes at least, as far as instructions show it: its accumulators
+ * and the widest load from tensor memory, and what small kernels take beside them (24 to 26:
+ * addresses, counters, descriptors; measured with ptxas 13.0.88). */
+static int registers_shown(const IrKernel *kernel) {
+  enum { BESIDE = 26 };
+  int accumulators = 0, widest = 0;
+  for (int i = 0; i < kernel->insns.count; i++) {
+    const IrInsn *insn = &kernel->insns.items[i];
+    if (insn->op != IR_event) continue;
+    const IrOperand *dst = ir_arg(insn, IR_ROLE_dst);
+    if (insn->event == IR_EV_tcgen05_ld && dst && dst->kind == IR_OPD_VECTOR)
+      widest = MAX(widest, dst->count);
+    if (insn->event != IR_EV_wgmma_mma) continue;
+    bool seen = false;
+    for (int j = 0; j < i && !seen; j++)
+      seen = kernel->insns.items[j].op == IR_event &&
+             kernel->insns.items[j].event == IR_EV_wgmma_mma &&
+             same_acc(&kernel->insns.items[j], insn);
+    if (!seen) accumulators += acc_registers(insn);
+  }
+  return MAX(accumulators, widest) + BESIDE;
+}
+
+/* Without .minnctapersm or .maxnreg ptxas can't know the count at entry (C7508), unless the kernel
+ * needs so many that two blocks of .maxntid threads don't fit: then it takes the count of one block
+ * (ptxas 13.0.88, kernels of 256, 384 and 512 threads with accumulators of all sizes). */
+static void check_ignored(const Budget *b) {
+  const IrInsn *insn = first_setmaxnreg(b);
+  if (!insn || b->kernel->maxnreg > 0 || b->kernel->min_blocks > 0) return;
+  const IrKernel *kernel = b->kernel;
+  if (kernel->has_launch_bounds && kernel->max_threads > 0 &&
+      budget_blocks_per_sm(b->arch, -1, kernel->max_threads, registers_shown(kernel)) < 2)
+    return;
+  IrViolation *v = ir_violation(
+      b->violations, "register-setmaxnreg-ignored", b->kernel, insn->where,
+      "setmaxnreg in %s is ignored: %s, so the register count at entry is not known",
+      b->kernel->name,
+      b->kernel->has_launch_bounds
+          ? "__launch_bounds__ gives no minimum of blocks"
+          : "the kernel has neither __launch_bounds__(threads, blocks) nor __maxnreg__");
+  ir_violation_related(b->violations, v, bounds_where(b), "the kernel is declared here");
+  int64_t threads = b->threads > 0 ? b->threads : 0;
+  if (threads > 0)
+    v->help = kc_printf(b->violations->arena, "write __launch_bounds__(%" G_GINT64_FORMAT ", 1)",
+                        threads);
 }
 
 static bool exceeds_file(const Budget *b, int64_t block, uint32_t where) {
