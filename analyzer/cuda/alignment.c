@@ -36,15 +36,19 @@ static int add_twin(EditSet *set, EditedFile *file, size_t open, size_t close) {
   g_autofree char *argument = g_strndup(file->original + open + 1, close - open - 1);
   g_strstrip(argument);
   g_strdelimit(argument, "\r\n", ' ');
-  if (!*argument || looks_like_type(file, argument)) return 0;
+  if (!*argument) return 0;
+  const char *of = looks_like_type(file, argument) ? "alignof" : "";
   return edit_add(
       set, file, close + 1, 0,
-      kc_printf(set->arena, " __attribute__((annotate(\"kcheck.align\", %s)))", argument));
+      kc_printf(set->arena, " __attribute__((annotate(\"kcheck.align\", %s(%s))))", of, argument));
 }
 
 void alignment_annotate(EditSet *set, EditedFile *file) {
   static const char PATTERN[] =
-      "\\balignas\\s*\\((?:[^()]|\\([^()]*\\))*\\)\\s*(?=(?:(?:extern|static)\\s+)*__shared__)";
+      "\\b(?:alignas|__align__)\\s*\\((?:[^()]|\\([^()]*\\))*\\)\\s*"
+      "(?=(?:(?:extern|static)\\s+)*__shared__)|"
+      "\\b__shared__\\s+(?:(?:extern|static|volatile)\\s+)*\\K(?:alignas|__align__)\\s*"
+      "\\((?:[^()]|\\([^()]*\\))*\\)";
   g_autoptr(GRegex) regex = g_regex_new(PATTERN, G_REGEX_RAW | G_REGEX_OPTIMIZE, 0, NULL);
   g_autoptr(GMatchInfo) match = NULL;
   g_regex_match_full(regex, file->original, (gssize)file->length, 0, 0, &match, NULL);
