@@ -124,6 +124,10 @@ START_TEST(constants_and_sizes_are_those_of_the_toolkit) {
   add_constants(source, ROOT "cuda.h");
   add_constants(source, ROOT "kcheck/host_api.h");
   add_sizes(source);
+  g_string_append(source, "__global__ void cached(float *p, int4 *q) {\n"
+                          "  *p = __ldcg(p) + __ldca(p + 1) + __ldcs(p + 2) + __ldlu(p + 3);\n"
+                          "  *q = __ldcv(q); __stwb(p, 1.0f); __stcg(p, 1); __stwt(p, 1.0f);\n"
+                          "  __stcs(q, make_int4(1, 2, 3, 4));\n}\n");
   Loaded l = load_with(source->str, (CudaOptions){.cuda_path = toolkit});
   if (!l.program && strstr(l.error.message, "are not installed")) { /* clang's own headers */
     unload(&l);

@@ -48,3 +48,20 @@ __device__ void __nv_atomic_thread_fence(int, int = 0);
 __device__ float2 __fmul2_rn(float2, float2);
 __device__ float2 __ffma2_rn(float2, float2, float2);
 __device__ float2 __fadd2_rn(float2, float2);
+
+// clang has the loads and stores with cache hints for half types only.
+template <class T> struct kcheck_same { typedef T type; };
+#define KCHECK_LOAD(name) template <class T> __device__ T name(const T *pointer)
+KCHECK_LOAD(__ldcg);
+KCHECK_LOAD(__ldca);
+KCHECK_LOAD(__ldcs);
+KCHECK_LOAD(__ldlu);
+KCHECK_LOAD(__ldcv);
+#undef KCHECK_LOAD
+#define KCHECK_STORE(name)                                                                         \
+  template <class T> __device__ void name(T *pointer, typename kcheck_same<T>::type value)
+KCHECK_STORE(__stwb);
+KCHECK_STORE(__stcg);
+KCHECK_STORE(__stcs);
+KCHECK_STORE(__stwt);
+#undef KCHECK_STORE
