@@ -137,7 +137,7 @@ static bool uses_dynamic(const IrKernel *kernel, int32_t *object) {
  * never takes. */
 static void check_too_small(const Budget *b, const BudgetLaunch *launch) {
   int32_t object = -1;
-  int64_t reached = b->machine ? b->machine->dynamic_smem_end : 0;
+  int64_t reached = b->machine ? b->machine->dynamic_smem_least : 0;
   if (launch->smem < 0 || reached <= launch->smem || !uses_dynamic(b->kernel, &object) ||
       budget_reported(b, "smem-out-of-bounds") || budget_reported(b, "smem-launch-too-small"))
     return;

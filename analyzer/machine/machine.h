@@ -183,9 +183,11 @@ typedef struct MachineResult {
   KC_VEC(int)
   warpgroup_registers; /* last setmaxnreg count of each warpgroup of CTA 0, 0: as launched; empty:
                           no setmaxnreg ran or it is not known */
-  int64_t dynamic_smem_end; /* first byte beyond what the kernel addressed of its dynamic shared
-                               memory, over all samples; 0: none or not known */
-  char *event_dump;         /* when asked for */
+  int64_t dynamic_smem_end;   /* first byte beyond what the kernel addressed of its dynamic shared
+                                 memory, over all samples; 0: none or not known */
+  int64_t dynamic_smem_least; /* ... in every whole run that used any and kept the sizes which a
+                                 launch gives; 0: none or not known */
+  char *event_dump;           /* when asked for */
 } MachineResult;
 
 MachineResult *machine_run(KcArena *arena, const IrProgram *program, const IrKernel *kernel,

@@ -278,6 +278,21 @@ static void note_hang(MachineSession *session, const Machine *machine) {
                    machine->sample->name);
 }
 
+/* Runs the machine and notes how far into shared memory this run alone came: other sizes reach
+ * farther than the launch's own. */
+static void reach_alone(Machine *machine) {
+  CoreSession *core = core_session(machine);
+  const MachineSample *sample = machine->sample;
+  uint64_t before = core->shared_reach;
+  core->shared_reach = 0;
+  core_machine_run(machine);
+  uint64_t reached = core->shared_reach;
+  if (before > reached) core->shared_reach = before;
+  bool whole = !sample->resized && !sample->degenerate && !machine->stopped && !machine->stuck;
+  if (!whole || reached <= core->dynamic_base) return;
+  if (core->least_reach == 0 || reached < core->least_reach) core->least_reach = reached;
+}
+
 static Outcome run_once(MachineSession *session, const MachineSample *sample,
                         MachineSchedule schedule) {
   const CoreRunRecord *known = core_known_run(session, sample, schedule);
@@ -289,7 +304,7 @@ static Outcome run_once(MachineSession *session, const MachineSample *sample,
   Machine *machine = core_machine_new(session, sample, schedule, steps);
   bool dump = session->options->dump_events && !session->result->event_dump;
   if (dump) core_run(machine)->dump = g_string_new(NULL);
-  core_machine_run(machine);
+  reach_alone(machine);
   Outcome out = {.trapped = machine->trapped,
                  .cut = machine->stopped && !machine->trapped,
                  .too_long = machine->stopped && core_run(machine)->cut_steps,
@@ -543,6 +558,8 @@ MachineResult *machine_run(KcArena *arena, const IrProgram *program, const IrKer
   core_name_unreached(session);
   if (core->has_dynamic && core->shared_reach > core->dynamic_base)
     result->dynamic_smem_end = (int64_t)core->shared_reach - core->dynamic_base;
+  if (core->has_dynamic && core->least_reach > core->dynamic_base)
+    result->dynamic_smem_least = (int64_t)core->least_reach - core->dynamic_base;
   count_asm(session);
   before = violations->list.count;
   raster_check(session, samples, violations);

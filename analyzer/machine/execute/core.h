@@ -96,6 +96,8 @@ typedef struct CoreSession {
   uint32_t static_end, dynamic_base;
   bool has_dynamic;
   uint64_t shared_reach; /* first byte of shared memory beyond all accesses */
+  uint64_t least_reach;  /* the least of those of single runs that went through, used dynamic shared
+                            memory and kept the sizes that a launch gives; 0: none */
   int64_t started_us;
   uint64_t steps;
   KC_VEC(CoreFinding) findings;

@@ -215,7 +215,10 @@ static bool fixed_value(const Filler *f, const IrLeaf *leaf, int64_t *out) {
   if (value == INT64_MIN) return false;
   /* A size that the host passes would take too long to run through: small numbers are choices
    * (a flag, a number of splits), large ones are sizes and only the exact sample keeps them. */
-  if (!f->sample->exact && (value > SMALL_ARGUMENT || value < -SMALL_ARGUMENT)) return false;
+  if (!f->sample->exact && (value > SMALL_ARGUMENT || value < -SMALL_ARGUMENT)) {
+    f->sample->resized = true;
+    return false;
+  }
   *out = value;
   return true;
 }

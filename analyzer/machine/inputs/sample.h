@@ -54,6 +54,7 @@ typedef struct MachineSample {
   bool uneven;  /* whole tiles and a part of one, where the code allows for it */
   int small;    /* tiles of what the code allows to be so few; -1: as usual */
   bool exact;   /* sizes and grid as the host launches it */
+  bool resized; /* has other sizes than the host launches it with */
   bool bounded; /* may be cut short without that counting as unfinished */
   bool block_guessed, cluster_guessed;
   bool shape_guessed; /* the kernel reads threadIdx.y or z, and nobody tells the block's shape */
