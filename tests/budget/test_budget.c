@@ -198,12 +198,12 @@ START_TEST(a_launch_without_the_dynamic_memory_that_is_used) {
   add_launch(1, 128, 0);
   check_on("sm_90a"); /* named, but never reached */
   ck_assert_str_eq(kinds(), "");
-  machine.dynamic_smem_end = 512;
+  machine.dynamic_smem_least = 512;
   check_on("sm_90a");
   ck_assert_str_eq(kinds(), "smem-launch-too-small");
   violations.list.count = 0;
   host.launches.items[0].smem = 1000;
-  machine.dynamic_smem_end = 1024;
+  machine.dynamic_smem_least = 1024;
   check_on("sm_90a");
   ck_assert_str_eq(kinds(), "smem-launch-too-small");
   ck_assert_ptr_nonnull(strstr(message(), "reaches byte 1023"));
