@@ -555,7 +555,7 @@ MachineResult *machine_run(KcArena *arena, const IrProgram *program, const IrKer
     violations->list.items[i]->kernel = kernel; /* it ran as a copy with fused stores */
   core_replays(session, samples);
   protocol_report(session);
-  core_name_unreached(session);
+  core_name_unreached(session, samples);
   if (core->has_dynamic && core->shared_reach > core->dynamic_base)
     result->dynamic_smem_end = (int64_t)core->shared_reach - core->dynamic_base;
   if (core->has_dynamic && core->least_reach > core->dynamic_base)

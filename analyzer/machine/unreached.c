@@ -81,23 +81,30 @@ static bool is_work(const IrInsn *insn) {
 }
 
 typedef struct Loop {
-  const IrInsn *head, *work; /* the first instruction, the first that does work */
-  int count;                 /* instructions that do work */
+  const IrInsn *work; /* the first instruction that does work */
+  int count;          /* instructions that do work */
 } Loop;
+
+/* What the runs have taken of the ways that there are. */
+typedef struct Ways {
+  GHashTable *calls, *ways;
+  const bool *settled; /* by instruction: the block of the launch keeps every input from it */
+} Ways;
 
 /* The loop of `from` to `to`, whose last jumps back to its first. False when some of what it holds
  * ran, or none of it is work. */
-static bool never_entered(const MachineSession *session, GHashTable *calls, GHashTable *ways,
-                          int from, int to, Loop *loop) {
+static bool never_entered(const MachineSession *session, const Ways *taken, int from, int to,
+                          Loop *loop) {
   const IrKernel *kernel = session->kernel;
   const CoreSession *core = session->core;
-  *loop = (Loop){.head = &kernel->insns.items[from]};
+  *loop = (Loop){0};
   for (int i = from; i <= to; i++) {
     const IrInsn *insn = &kernel->insns.items[i];
     if (!ir_is_protocol(insn)) continue;
     if (core->executed[i]) return false;
-    if (!is_work(insn) || done_another_way(session, ways, insn) ||
-        g_hash_table_contains(calls, library_call(&session->program->sources, insn)))
+    if ((taken->settled && taken->settled[i]) || !is_work(insn) ||
+        done_another_way(session, taken->ways, insn) ||
+        g_hash_table_contains(taken->calls, library_call(&session->program->sources, insn)))
       continue;
     if (loop->count++ == 0) loop->work = insn;
   }
@@ -105,28 +112,26 @@ static bool never_entered(const MachineSession *session, GHashTable *calls, GHas
 }
 
 /* The outermost loop that does work and that no run entered: the first of those in the kernel. */
-static bool find_idle_loop(const MachineSession *session, GHashTable *calls, Loop *found) {
+static bool find_idle_loop(const MachineSession *session, const Ways *taken, Loop *found) {
   const IrKernel *kernel = session->kernel;
-  GHashTable *ways = ways_that_ran(session);
   bool any = false;
   for (int i = 0; i < kernel->insns.count; i++) {
     const IrInsn *insn = &kernel->insns.items[i];
     Loop loop;
     if (insn->op != IR_branch || insn->target > i ||
-        !never_entered(session, calls, ways, insn->target, i, &loop))
+        !never_entered(session, taken, insn->target, i, &loop))
       continue;
     if (any && loop.count <= found->count) continue;
     *found = loop;
     any = true;
   }
-  g_hash_table_destroy(ways);
   return any;
 }
 
 /* Synchronisation that no input and no schedule led to: nothing is known of it. Said of kernels
  * that ran as a whole only; what was cut says so by itself. A kernel of which most was not reached
  * has not been checked. */
-void core_name_unreached(MachineSession *session) {
+void core_name_unreached(MachineSession *session, const MachineSamples *samples) {
   const IrKernel *kernel = session->kernel;
   const CoreSession *core = session->core;
   if (!session->result->ran || !session->result->complete) return;
@@ -134,20 +139,23 @@ void core_name_unreached(MachineSession *session) {
   Machine naming = {.session = session, .program = session->program};
   int count = 0, total = 0;
   const IrInsn *first = NULL;
-  GHashTable *calls = calls_that_ran(session);
+  const Ways taken = {calls_that_ran(session), ways_that_ran(session),
+                      core_settled(session, samples)};
   Loop loop = {0};
-  bool idle = find_idle_loop(session, calls, &loop);
+  bool idle = find_idle_loop(session, &taken, &loop);
   for (int i = 0; i < kernel->insns.count; i++) {
     const IrInsn *insn = &kernel->insns.items[i];
     if (!ir_is_protocol(insn)) continue;
-    bool chosen = g_hash_table_contains(calls, library_call(&session->program->sources, insn));
+    gpointer call = library_call(&session->program->sources, insn);
+    bool chosen = g_hash_table_contains(taken.calls, call) || (taken.settled && taken.settled[i]);
     if (!core->executed[i] && chosen) continue;
     total++;
     if (core->executed[i]) continue;
     if (!first) first = insn;
     count++;
   }
-  g_hash_table_destroy(calls);
+  g_hash_table_destroy(taken.calls);
+  g_hash_table_destroy(taken.ways);
   if (!first) return;
   /* Beside a finding most of a kernel may lie behind it, but not the work of a loop. */
   bool mostly = 2 * count > total && core->findings.count == 0;

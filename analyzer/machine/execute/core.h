@@ -307,10 +307,13 @@ bool core_is_published(const MachineSession *session, const CoreFinding *finding
 /* Names the parameters that the run read, and what the machine chose besides. */
 void core_add_inputs(Machine *machine, IrViolation *v);
 
-/* ---- unreached.c ---- */
+/* ---- unreached.c, settled.c ---- */
 /* Says which synchronisation no run came to. The kernel is not complete when that is most of it, or
  * all that a loop holds. */
-void core_name_unreached(MachineSession *session);
+void core_name_unreached(MachineSession *session, const MachineSamples *samples);
+/* By instruction, after all runs: whether the block of the launch keeps every input from it. NULL:
+ * the block is the machine's choice. From session->arena. */
+const bool *core_settled(const MachineSession *session, const MachineSamples *samples);
 
 /* ---- replay.c ---- */
 /* Remembers the tensor maps that the copies of a run were issued with. */

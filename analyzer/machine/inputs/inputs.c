@@ -137,6 +137,7 @@ static void choose_block(const SourceMap *map, const IrKernel *kernel, CoreLaunc
                          MachineSample *sample) {
   int64_t reqntid[3] = {kernel->reqntid[0], kernel->reqntid[1], kernel->reqntid[2]};
   take_dims(launch->block, reqntid);
+  sample->block_known = launch->block[0] > 0;
   if (launch->block[0] <= 0) {
     bool bounded = kernel->max_threads > 0;
     int64_t threads = bounded ? kernel->max_threads : core_guess_threads(kernel), y = 1, z = 1;
@@ -149,6 +150,7 @@ static void choose_block(const SourceMap *map, const IrKernel *kernel, CoreLaunc
       launch->block[0] = MAX(threads / (y * z), 1);
       launch->block[1] = y;
       launch->block[2] = z;
+      sample->block_known = threads == kernel->named_block;
     }
   }
   memcpy(sample->block, launch->block, sizeof sample->block);

@@ -57,6 +57,7 @@ typedef struct MachineSample {
   bool resized; /* has other sizes than the host launches it with */
   bool bounded; /* may be cut short without that counting as unfinished */
   bool block_guessed, cluster_guessed;
+  bool block_known;   /* by a launch, a directive, an attribute or a template argument so named */
   bool shape_guessed; /* the kernel reads threadIdx.y or z, and nobody tells the block's shape */
   bool tiled;         /* some integer counts elements of tiles */
   int free_ints;      /* integer parameters that nobody fixed */
