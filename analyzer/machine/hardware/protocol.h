@@ -166,6 +166,7 @@ typedef struct BarrierConflict {
   const IrInsn *insn, *other; /* the arrival, another use of the barrier */
   const char *other_text;
   int64_t count;
+  bool repeated; /* nothing is wrong where the count itself asks for warps that come twice */
 } BarrierConflict;
 
 typedef struct BarrierConflicts {
@@ -177,6 +178,7 @@ typedef struct NamedBarrier {
   bool used;
   BarrierConflicts conflicts;
   uint64_t users;   /* warps that have ever arrived */
+  bool by_repeats;  /* completed by fewer warps than its count has: some came twice */
   int64_t arrived;  /* threads */
   int64_t expected; /* -1: nobody has arrived in this generation */
   bool explicit_count;
