@@ -396,6 +396,34 @@ static Binding *global_variable(Lower *l, CXCursor variable) {
   return global_object(l, variable, type);
 }
 
+static bool is_of_these_functions(Lower *l, CXCursor variable) {
+  SourceRange place = unit_cursor_range(l->unit, variable);
+  for (Frame *f = l->frame; f; f = f->scope)
+    if (f->callee && unit_is_within(l->unit, f->callee->decl, place)) return true;
+  return false;
+}
+
+/* A variable that a lambda captures which is lowered by itself, as an argument of a function
+ * template is: what it holds is known only if its function never changes it, and has no statement
+ * that clang left out. */
+static Binding *captured_variable(Lower *l, CXCursor variable) {
+  CXCursor function = l->clang->getCursorSemanticParent(variable);
+  Callee *callee = callee_of(l, function);
+  if (callee_has_body(l, callee) && callee_only_reads(l, callee, variable) &&
+      !unit_fault_within(l->unit, function))
+    return NULL;
+  const CppType *type = cpp_cursor_type(l, variable);
+  if (cpp_is_scalar(type)) {
+    IrOperand unknown = ir_unknown();
+    unknown.type = type->ir;
+    return frame_bind_value(l, l->frame, variable, unknown, type);
+  }
+  if (!cpp_is_object(type)) return NULL;
+  IrOperand address = lower_allocate(l, type, NULL);
+  lower_forget(l, address, type);
+  return frame_bind(l, l->frame, variable, address, type);
+}
+
 Binding *lower_variable(Lower *l, CXCursor variable) {
   Binding *found = frame_find(l->frame, ast_key(variable));
   if (found || variable.kind != CXCursor_VarDecl) return found;
@@ -406,6 +434,8 @@ Binding *lower_variable(Lower *l, CXCursor variable) {
   if (l->clang->Cursor_hasVarDeclGlobalStorage(variable) > 0) return global_variable(l, variable);
   /* libclang does not show the declaration in `switch (int x = ...; x)` */
   if (!ast_initializer(l, variable)) return NULL;
+  found = is_of_these_functions(l, variable) ? NULL : captured_variable(l, variable);
+  if (found) return found;
   lower_local_variable(l, ast_node(l, variable));
   return frame_find(l->frame, ast_key(variable));
 }
