@@ -6,6 +6,7 @@
 #include "machine/hardware/barrier.h"
 
 #include "machine/causes/cause.h"
+#include "machine/inputs/slice.h"
 #include "machine/witness/contract.h"
 #include "machine/witness/timeline.h"
 #include "machine/witness/witness.h"
@@ -218,6 +219,22 @@ static void check_generation(Machine *machine, Strand *strand, const BarrierOp *
   }
 }
 
+/* Whether a thread ends at `exit` because its index is past a size that the caller gives: the early
+ * return of a ragged edge. From compute capability 7.0 on a barrier waits for the threads that have
+ * not exited (CUDA C++ Programming Guide, compute capability 7.x). */
+static bool leaves_at_the_edge(Machine *machine, const IrInsn *exit) {
+  const IrKernel *kernel = machine->kernel;
+  int at = (int)(exit - kernel->insns.items), from = at;
+  int32_t condition = exit->guard;
+  while (condition < 0 && --from >= 0) {
+    const IrInsn *insn = &kernel->insns.items[from];
+    if (insn->op == IR_branch && insn->target > at) condition = insn->guard;
+  }
+  if (condition < 0) return false;
+  return slice_operand(machine->session, &(IrOperand){.kind = IR_OPD_REG, .id = condition})
+      .parameter;
+}
+
 /* A barrier over the whole block that warps have left without ever reaching it. */
 static void check_missing_warps(Machine *machine, Cta *cta, NamedBarrier *bar, const IrInsn *insn) {
   if (bar->explicit_count) return;
@@ -225,15 +242,16 @@ static void check_missing_warps(Machine *machine, Cta *cta, NamedBarrier *bar, c
     Warp *warp = &cta->warps[i];
     uint64_t bit = warp_bit(warp);
     if ((bar->warps & bit) || warp_state(warp)->barriers > (uint64_t)bar->generation) continue;
+    const IrInsn *exit = warp_state(warp)->exit_insn;
+    if (exit && leaves_at_the_edge(machine, exit)) continue;
     IrViolation *v = machine_violation(
         machine, MACHINE_CHECK_PHASE, insn, "barrier-syncthreads-in-role-branch",
         "the block-wide barrier completes only because warp %d has exited without reaching it",
         warp->id);
     if (v) {
       v->confidence = IR_INFERRED; /* undefined by the ISA, but it completes on an H200 */
-      if (warp_state(warp)->exit_insn)
-        ir_violation_related(machine->violations, v, warp_state(warp)->exit_insn->where,
-                             "warp %d ends here", warp->id);
+      if (exit)
+        ir_violation_related(machine->violations, v, exit->where, "warp %d ends here", warp->id);
     }
     return;
   }
