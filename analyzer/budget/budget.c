@@ -36,6 +36,8 @@ static void gather_launches(Budget *b) {
     if (!ir_kernel_is_named(b->kernel, l->kernel)) continue;
     BudgetLaunch launch = {.smem = l->smem, .extended = l->extended, .where = l->where};
     launch.fills_the_card = l->fills_the_card;
+    launch.cooperative = l->cooperative;
+    launch.cooperative_known = l->cooperative_known;
     take_dims(launch.grid, l->grid);
     take_dims(launch.block, l->block);
     take_dims(launch.cluster, l->cluster);

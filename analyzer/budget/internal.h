@@ -8,6 +8,7 @@ typedef struct BudgetLaunch { /* a launch of this kernel, from host code or a di
   int64_t grid[3], block[3], cluster[3]; /* all three positive, or the first is 0: not known */
   int64_t smem;                          /* dynamic, bytes; -1: not known */
   bool extended;                         /* cudaLaunchKernelEx */
+  bool cooperative, cooperative_known;
   bool directive;
   bool fills_the_card; /* a CTA (or a few) for each SM, whatever their number */
   uint32_t where;

@@ -105,6 +105,21 @@ static void check_grid_multiple(const Budget *b, const BudgetLaunch *launch) {
   }
 }
 
+/* Largest dimensions of a grid (CUDA programming guide, compute capabilities). Each is looked at by
+ * itself: one may be known although the others are not. */
+static void check_grid_size(const Budget *b, const MachineLaunch *launch) {
+  static const int64_t most[3] = {INT32_MAX, 65535, 65535};
+  static const char axes[] = "xyz";
+  for (int i = 0; i < 3; i++) {
+    if (launch->grid[i] <= most[i]) continue;
+    ir_violation(b->violations, "launch-grid-size", b->kernel, launch->where,
+                 "%s is launched with %" G_GINT64_FORMAT
+                 " blocks along %c, at most %" G_GINT64_FORMAT " are allowed",
+                 b->kernel->name, launch->grid[i], axes[i], most[i]);
+    return;
+  }
+}
+
 /* ---- instructions that need a certain launch ---- */
 
 static const IrInsn *find_event(const IrKernel *kernel, IrEvent event, uint64_t flags) {
@@ -115,6 +130,39 @@ static const IrInsn *find_event(const IrKernel *kernel, IrEvent event, uint64_t 
       return insn;
   }
   return NULL;
+}
+
+/* Most SMs of any known card of the target; 0: none is known. */
+static int most_processors(const Arch *arch) {
+  int most = 0;
+  for (int c = 0; c < ARCH_CARDS; c++)
+    most = MAX(most, arch->multiprocessors[c]);
+  return most;
+}
+
+/* A barrier of all blocks needs all of them to run at a time, which only a cooperative launch
+ * promises (CUDA programming guide, grid synchronization); it is refused when they don't fit. */
+static void check_cooperative(const Budget *b, const BudgetLaunch *launch,
+                              const BudgetKernel *out) {
+  if (launch->directive || !launch->cooperative_known) return;
+  const IrInsn *sync = find_event(b->kernel, IR_EV_bar_sync, IR_FLAG(grid_wide));
+  int64_t blocks = budget_volume(launch->grid);
+  IrViolation *v = NULL;
+  if (sync && !launch->cooperative && blocks != 1 && !b->kernel->asks_grid) {
+    v = ir_violation(b->violations, "launch-not-cooperative", b->kernel, launch->where,
+                     "%s synchronises the grid, but this launch is not cooperative",
+                     b->kernel->name);
+    ir_violation_related(b->violations, v, sync->where, "the barrier of the grid");
+    return;
+  }
+  int64_t room = (int64_t)most_processors(b->arch) * out->row.blocks_per_sm;
+  if (!launch->cooperative || room <= 0 || blocks <= room) return;
+  v = ir_violation(b->violations, "launch-cooperative-too-large", b->kernel, launch->where,
+                   "a cooperative launch of %" G_GINT64_FORMAT
+                   " blocks: at most %d of them fit on an SM, %" G_GINT64_FORMAT
+                   " on the largest card of %s",
+                   blocks, out->row.blocks_per_sm, room, b->arch->name);
+  ir_violation_fact(b->violations, v, "room", "%" G_GINT64_FORMAT, room);
 }
 
 /* The first tcgen05 instruction of a CTA pair. A copy with the modifier does not count: libraries
@@ -209,5 +257,9 @@ void budget_launches(const Budget *b, const BudgetKernel *out) {
     check_pair(b, launch);
     check_clc_grid(b, launch);
     check_strands(b, launch, out);
+    check_cooperative(b, launch, out);
   }
+  for (int i = 0; b->host && i < b->host->launches.count; i++)
+    if (ir_kernel_is_named(b->kernel, b->host->launches.items[i].kernel))
+      check_grid_size(b, &b->host->launches.items[i]);
 }

@@ -11,7 +11,7 @@ static bool grid_sync(Lower *l, const Call *call, int variant, IrOperand *result
   lower_arguments_for_effect(l, call);
   lower_event(l, IR_EV_fence, NULL, 0, IR_FLAG(sc) | IR_FLAG(scope_gpu));
   IrOperand id = ir_as(ir_imm(0), IR_ROLE_id);
-  lower_event(l, IR_EV_bar_sync, &id, 1, IR_FLAG(aligned));
+  lower_event(l, IR_EV_bar_sync, &id, 1, IR_FLAG(aligned) | IR_FLAG(grid_wide));
   *result = ir_unknown();
   return true;
 }
@@ -25,9 +25,10 @@ static bool grid_arrive(Lower *l, const Call *call, int variant, IrOperand *resu
   return true;
 }
 
-/* A kernel that asks is launched cooperatively. */
+/* A kernel that asks is taken to be launched cooperatively: the other way has no barrier. */
 static bool is_valid(Lower *l, const Call *call, int variant, IrOperand *result) {
   (void)variant;
+  l->kernel->asks_grid = true;
   *result = lower_constant(1, ast_type(l, call->node)->ir);
   return true;
 }

@@ -150,9 +150,10 @@ static bool launch_ex(Lower *l, const Call *call, int variant, IrOperand *result
   return true;
 }
 
-/* cudaLaunchKernel(func, grid, block, args, smem, stream), cudaLaunchCooperativeKernel. */
+/* cudaLaunchKernel(func, grid, block, args, smem, stream); variant 1: cudaLaunchCooperativeKernel.
+ */
 static bool launch_kernel(Lower *l, const Call *call, int variant, IrOperand *result) {
-  (void)variant;
+  uint64_t flags = variant ? IR_FLAG(cooperative) : 0;
   if (call->nargs < 3) return false;
   const char *name = NULL;
   IrOperand kernel = kernel_argument(l, call->args[0], &name);
@@ -163,7 +164,7 @@ static bool launch_kernel(Lower *l, const Call *call, int variant, IrOperand *re
   IrOperand args[] = {role(kernel, IR_ROLE_kernel), role(grid, IR_ROLE_grid),
                       role(block, IR_ROLE_block), role(size, IR_ROLE_size),
                       role(list, IR_ROLE_args)};
-  lower_event(l, IR_EV_host_launch, args, 5, 0)->text = name;
+  lower_event(l, IR_EV_host_launch, args, 5, flags)->text = name;
   *result = lower_constant(0, IR_TYPE_U(4));
   return true;
 }
@@ -222,7 +223,7 @@ static const LowerBuiltin HOST[] = {
     {"cudaLaunchKernelEx", launch_ex, 0, false},
     {"cudaLaunchKernelExC", launch_ex, 1, false},
     {"cudaLaunchKernel", launch_kernel, 0, false},
-    {"cudaLaunchCooperativeKernel", launch_kernel, 0, false},
+    {"cudaLaunchCooperativeKernel", launch_kernel, 1, false},
     {"cuTensorMapEncodeTiled", encode_tiled, 0, false},
     {"cudaDeviceGetAttribute", device_attribute, 0, false},
     {"cuDeviceGetAttribute", device_attribute, 0, false},

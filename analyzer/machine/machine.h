@@ -55,7 +55,8 @@ typedef struct MachineLaunch {
   int64_t smem;                          /* -1: unknown */
   bool pdl_attribute;                    /* programmaticStreamSerializationAllowed */
   bool pdl_known;
-  bool extended;       /* cudaLaunchKernelEx */
+  bool cooperative, cooperative_known; /* all blocks run at a time, or it is refused */
+  bool extended;                       /* cudaLaunchKernelEx */
   bool unreached;      /* no run of the host program on the target's device came to it */
   bool fills_the_card; /* the grid is the number of SMs, as the code asks the device */
   uint32_t where;

@@ -34,6 +34,9 @@ void tiles_copy(Machine *machine, Strand *strand, const IrInsn *insn, const Mach
                 bool store);
 void tiles_finish(Machine *machine);
 
+/* Barriers of the whole grid that some blocks don't come to. */
+void gridwide_finish(Machine *machine);
+
 /* Words of global memory: read-only loads of what the kernel has stored, and words that one CTA
  * stores and another reads without anything that could order the two. */
 void words_access(Machine *machine, Strand *strand, const IrInsn *insn,

@@ -349,7 +349,10 @@ static void check_size(Machine *machine, const IrInsn *insn, int64_t bytes) {
   if (bytes % 16 == 0 || origin_loaded(machine, insn, IR_ROLE_size)) return;
   IrViolation *v = machine_violation(
       machine, MACHINE_CHECK_ALWAYS, insn, "tma-size-multiple-16",
-      "the bulk copy of %lld bytes is not a multiple of 16: it never completes", (long long)bytes);
+      insn->event == IR_EV_bulk_prefetch
+          ? "the prefetch of %lld bytes is not a multiple of 16: its behaviour is undefined"
+          : "the bulk copy of %lld bytes is not a multiple of 16: it never completes",
+      (long long)bytes);
   if (v) ir_violation_fact(machine->violations, v, "bytes", "%lld", (long long)bytes);
 }
 
@@ -471,10 +474,20 @@ MachineStep event_bulk_reduce(Machine *machine, Strand *strand, const IrInsn *in
   return bulk_event(machine, strand, insn);
 }
 
+/* Address and size obey the same rules as those of a copy (PTX ISA 9.7.9.25.4.3). */
 MachineStep event_bulk_prefetch(Machine *machine, Strand *strand, const IrInsn *insn) {
-  (void)machine;
-  (void)strand;
-  (void)insn;
+  Value src, size;
+  bool has_src = machine_read_role(machine, strand, insn, IR_ROLE_src_addr, &src);
+  bool has_size = machine_read_role(machine, strand, insn, IR_ROLE_size, &size);
+  FOR_LANES(lane, strand->active) {
+    uint64_t value;
+    if (has_size && value_lane(size, (int)lane, &value)) {
+      if (machine_negative_size(machine, insn, (uint32_t)value)) return MACHINE_NEXT;
+      check_size(machine, insn, (int64_t)(uint32_t)value);
+    }
+    if (has_src && value_lane(src, (int)lane, &value))
+      check_global_address(machine, insn, value, IR_ROLE_src_addr);
+  }
   return MACHINE_NEXT;
 }
 

@@ -51,20 +51,22 @@ static bool read_late(const Protocol *p, uint64_t buffer) {
   return false;
 }
 
-static void note_read(Machine *machine, Strand *strand, const IrInsn *insn, uint64_t buffer) {
+static void note_access(Machine *machine, Strand *strand, const IrInsn *insn, uint64_t buffer,
+                        bool write) {
   Protocol *p = protocol_of(machine);
-  if (!p->first_global_read) p->first_global_read = insn;
+  if (!p->first_global_read && !write) p->first_global_read = insn;
   WarpState *ws = warp_state(strand->warp);
   if (!p->has_grid_wait) return;
   if (lanes_know(&p->clocks, &ws->lanes, strand->active, grid_agent(machine), 1, 1)) {
-    if (!read_late(p, buffer)) KC_PUSH(machine->arena, p->late_buffers, buffer);
+    if (!write && !read_late(p, buffer)) KC_PUSH(machine->arena, p->late_buffers, buffer);
     return;
   }
   for (int i = 0; i < p->early_reads.count; i++)
     if (p->early_reads.items[i].insn == insn &&
         p->early_reads.items[i].warp == (uint32_t)strand->warp->index)
       return;
-  EarlyRead early = {.insn = insn, .warp = (uint32_t)strand->warp->index, .buffer = buffer};
+  EarlyRead early = {
+      .insn = insn, .warp = (uint32_t)strand->warp->index, .buffer = buffer, .write = write};
   KC_PUSH(machine->arena, p->early_reads, early);
 }
 
@@ -171,14 +173,14 @@ void pdl_access(Machine *machine, Strand *strand, const IrInsn *insn, const Mach
   if (access->lanes && access->kind != MACHINE_READ && strand->active == access->lanes &&
       (access->kind == MACHINE_ATOMIC || (insn->flags & (IR_FLAG(release) | IR_FLAG(volatile_)))))
     bulk_signal(machine, strand, insn, access->lanes);
-  if (access->kind != MACHINE_READ || insn->space == IR_SPACE_CONST || !access->lanes) return;
+  if (access->kind == MACHINE_ATOMIC || insn->space == IR_SPACE_CONST || !access->lanes) return;
   uint64_t at = value_raw(access->address, first_lane(access->lanes));
   if (at < IR_POINTER_BASE || at >= IR_GLOBAL_BASE) return;
-  note_read(machine, strand, insn, pdl_buffer(at));
+  note_access(machine, strand, insn, pdl_buffer(at), access->kind == MACHINE_WRITE);
 }
 
 void pdl_async_read(Machine *machine, Strand *strand, const IrInsn *insn, uint64_t buffer) {
-  note_read(machine, strand, insn, buffer);
+  note_access(machine, strand, insn, buffer, false);
 }
 
 /* The launch that lets this kernel overlap its predecessor, or NULL. */
@@ -209,6 +211,7 @@ static void check_no_wait(Machine *machine) {
  * and that threads which have waited read the same buffer says it; of a buffer that only others
  * read (weights, a bias) the author may well have thought. */
 static IrConfidence early_confidence(const Protocol *p, const EarlyRead *r, bool launched) {
+  if (r->write) return launched ? IR_INFERRED : IR_FALLBACK;
   bool same = read_late(p, r->buffer);
   if (!launched || (!same && p->late_buffers.count > 0)) return IR_FALLBACK;
   return same && !r->waited ? IR_PROVED_FORCED : IR_INFERRED;
@@ -216,16 +219,23 @@ static IrConfidence early_confidence(const Protocol *p, const EarlyRead *r, bool
 
 static void report_early(Machine *machine, const EarlyRead *r, IrConfidence confidence) {
   const Warp *warp = machine->warps[r->warp];
+  const char *does = r->write ? "stores to" : "reads";
   IrViolation *v = machine_violation(
       machine, MACHINE_CHECK_RACE, r->insn, "pdl-read-before-wait",
-      r->waited ? "warp %d reads global memory before its griddepcontrol.wait: the preceding "
-                  "grid may still be writing it"
-                : "warp %d reads global memory and neither it nor anything ordered before it "
-                  "executes griddepcontrol.wait",
-      warp->id);
+      r->waited ? "warp %d %s global memory before its griddepcontrol.wait: the preceding grid may "
+                  "still be %s it"
+                : "warp %d %s global memory and neither it nor anything ordered before it executes "
+                  "griddepcontrol.wait%s",
+      warp->id, does,
+      !r->waited ? ""
+      : r->write ? "using"
+                 : "writing");
   if (!v) return;
   v->confidence = confidence;
-  if (confidence != IR_PROVED_FORCED) v->assumed = "that the preceding grid writes what is read";
+  if (r->write)
+    v->assumed = "that the preceding grid uses what is stored to";
+  else if (confidence != IR_PROVED_FORCED)
+    v->assumed = "that the preceding grid writes what is read";
   if (r->waited)
     ir_violation_related(machine->violations, v, r->waited->where, "it waits only here");
 }
@@ -233,10 +243,11 @@ static void report_early(Machine *machine, const EarlyRead *r, IrConfidence conf
 /* Of what is advice one read of each buffer is enough. */
 static bool said_before(const Protocol *p, int at) {
   const EarlyRead *r = &p->early_reads.items[at];
-  for (int i = 0; i < at; i++)
-    if (p->early_reads.items[i].buffer == r->buffer &&
-        !p->early_reads.items[i].waited == !r->waited)
+  for (int i = 0; i < at; i++) {
+    const EarlyRead *other = &p->early_reads.items[i];
+    if (other->buffer == r->buffer && other->write == r->write && !other->waited == !r->waited)
       return true;
+  }
   return false;
 }
 

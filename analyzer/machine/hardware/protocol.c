@@ -172,6 +172,7 @@ void protocol_finish(Machine *machine) {
     cause_finish(machine);
     shares_finish(machine);
     uneven_finish(machine);
+    gridwide_finish(machine);
   }
   timeline_finish(machine);
   contract_collect(machine);

@@ -353,8 +353,10 @@ typedef struct MapAcquire {
   int rank;
 } MapAcquire;
 
-typedef struct EarlyRead { /* of global memory, before the preceding grid is known to be complete */
+/* An access to global memory before the preceding grid is known to be complete. */
+typedef struct EarlyRead {
   const IrInsn *insn;
+  bool write;
   uint32_t warp;
   const IrInsn *waited; /* the warp's own wait, later */
   uint64_t buffer;      /* which pointer or tensor map */

@@ -116,6 +116,8 @@ static void launch_event(Machine *machine, Strand *strand, const IrInsn *insn) {
   role_numbers(machine, strand, insn, IR_ROLE_grid, launch->grid, 3);
   role_numbers(machine, strand, insn, IR_ROLE_block, launch->block, 3);
   if (ir_arg(insn, IR_ROLE_size)) launch->smem = role_number(machine, strand, insn, IR_ROLE_size);
+  launch->cooperative = (insn->flags & IR_FLAG(cooperative)) != 0;
+  launch->cooperative_known = true;
 }
 
 /* cudaLaunchConfig_t and cudaLaunchAttribute of CUDA 12 and 13 (driver_types.h): offsets in
@@ -128,13 +130,14 @@ enum {
   CONFIG_COUNT = 48,
   ATTR_BYTES = 72,
   ATTR_VALUE = 8,
+  ATTR_COOPERATIVE = 2,
   ATTR_CLUSTER = 4,
   ATTR_PDL = 6,
   MAX_ATTRS = 16
 };
 
 static void read_attributes(Machine *machine, Strand *strand, HostLaunch *launch, uint64_t config) {
-  int64_t attrs, count, id, pdl;
+  int64_t attrs, count, id, pdl, on;
   bool have = load_number(machine, strand, config + CONFIG_ATTRS, 8, &attrs);
   have = load_number(machine, strand, config + CONFIG_COUNT, 4, &count) && have;
   if (!have || count < 0 || count > MAX_ATTRS) {
@@ -142,12 +145,18 @@ static void read_attributes(Machine *machine, Strand *strand, HostLaunch *launch
       launch->cluster[i] = HOST_UNKNOWN;
     return;
   }
-  launch->pdl_known = true;
+  launch->pdl_known = launch->cooperative_known = true;
   for (int64_t i = 0; i < count; i++) {
     uint64_t at = (uint64_t)attrs + (uint64_t)i * ATTR_BYTES;
     if (!load_number(machine, strand, at, 4, &id)) {
-      launch->pdl_known = false;
+      launch->pdl_known = launch->cooperative_known = false;
       continue;
+    }
+    if (id == ATTR_COOPERATIVE) {
+      if (load_number(machine, strand, at + ATTR_VALUE, 4, &on))
+        launch->cooperative = on != 0;
+      else
+        launch->cooperative_known = false;
     }
     for (int axis = 0; id == ATTR_CLUSTER && axis < 3; axis++)
       load_number(machine, strand, at + ATTR_VALUE + 4 * (uint64_t)axis, 4, &launch->cluster[axis]);

@@ -20,6 +20,7 @@ typedef struct HostLaunch {
   const char *kernel;
   int64_t grid[3], block[3], cluster[3], smem; /* HOST_UNKNOWN; cluster 0: no attribute */
   bool pdl, pdl_known, extended;
+  bool cooperative, cooperative_known;
   int64_t args[HOST_ARGS];
   int nargs;
   KC_VEC(HostLeaf) leaves; /* also inside records; the value of a tensor map is its tag */

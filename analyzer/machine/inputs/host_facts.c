@@ -221,6 +221,9 @@ static void merge_launch(const IrProgram *program, const HostLaunch *a, const Ho
   out->extended = a->extended;
   out->pdl_known = a->pdl_known && b->pdl_known && a->pdl == b->pdl;
   out->pdl_attribute = a->pdl && b->pdl;
+  out->cooperative = a->cooperative && b->cooperative;
+  out->cooperative_known =
+      a->cooperative_known && b->cooperative_known && a->cooperative == b->cooperative;
   out->smem = agree(a->smem, b->smem, -1);
   for (int i = 0; i < 3; i++) {
     out->grid[i] = agree(a->grid[i], b->grid[i], -1);
