@@ -46,7 +46,10 @@ static bool is_space(Lower *l, const Call *call, int space, IrOperand *result) {
 /* ---- memory ---- */
 
 /* `variant` 1: through the read-only path (ld.global.nc). */
+/* Variant 0: an asm statement of the header, volatile; 1: through the read-only path; 2: from where
+ * all see it. */
 static bool load_through(Lower *l, const Call *call, int variant, IrOperand *result) {
+  static const uint64_t flags[] = {IR_FLAG(from_asm), IR_FLAG(nc), IR_FLAG(volatile_)};
   if (call->nargs < 1) return false;
   const CppType *type = ast_type(l, call->node);
   IrOperand address = lower_decayed(l, call->args[0]);
@@ -57,8 +60,8 @@ static bool load_through(Lower *l, const Call *call, int variant, IrOperand *res
   } else {
     *result = lower_load(l, address, type, false);
   }
-  for (int i = start; variant && i < l->kernel->insns.count; i++)
-    if (l->kernel->insns.items[i].op == IR_load) l->kernel->insns.items[i].flags |= IR_FLAG(nc);
+  for (int i = start; i < l->kernel->insns.count; i++)
+    if (l->kernel->insns.items[i].op == IR_load) l->kernel->insns.items[i].flags |= flags[variant];
   return true;
 }
 
@@ -300,7 +303,7 @@ static const LowerBuiltin DEVICE[] = {
     CACHED_LOAD("__ldca"),
     CACHED_LOAD("__ldcs"),
     CACHED_LOAD("__ldlu"),
-    CACHED_LOAD("__ldcv"),
+    {"__ldcv", load_through, 2, false},
     CACHED_STORE("__stwb"),
     CACHED_STORE("__stcg"),
     CACHED_STORE("__stcs"),

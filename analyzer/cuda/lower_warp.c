@@ -190,6 +190,31 @@ static bool nanosleep_for(Lower *l, const Call *call, int variant, IrOperand *re
 
 /* ---- atomics ---- */
 
+/* The order and scope arguments of __nv_atomic_* (numbers of CUDA's crt/device_functions.h); of an
+ * order that is not known, the strongest. */
+static uint64_t order_flags(Lower *l, const Call *call, int index) {
+  static const uint64_t orders[] = {IR_FLAG(relaxed), IR_FLAG(acquire), IR_FLAG(acquire),
+                                    IR_FLAG(release), IR_FLAG(acq_rel), IR_FLAG(sc)};
+  static const uint64_t scopes[] = {0,
+                                    IR_FLAG(scope_cta),
+                                    IR_FLAG(scope_cta),
+                                    IR_FLAG(scope_cluster),
+                                    IR_FLAG(scope_gpu),
+                                    IR_FLAG(scope_sys)};
+  IrOperand order = number_argument(l, call, index), scope = number_argument(l, call, index + 1);
+  bool ordered = order.kind == IR_OPD_IMM && order.value >= 0 && order.value < 6;
+  bool scoped = scope.kind == IR_OPD_IMM && scope.value >= 0 && scope.value < 6;
+  return (ordered ? orders[order.value] : IR_FLAG(acq_rel)) | (scoped ? scopes[scope.value] : 0);
+}
+
+/* What the name of the builtin says about order and scope: those of CUDA C++ are relaxed. */
+static uint64_t atomic_flags(Lower *l, const Call *call) {
+  const char *name = unit_name(l->unit, call->callee->decl);
+  if (g_str_has_prefix(name, "__nv_atomic")) return order_flags(l, call, 2);
+  if (g_str_has_suffix(name, "_block")) return IR_FLAG(relaxed) | IR_FLAG(scope_cta);
+  return IR_FLAG(relaxed) | (g_str_has_suffix(name, "_system") ? IR_FLAG(scope_sys) : 0);
+}
+
 /* atomicAdd(p, v), atomicCAS(p, compare, v), __nv_atomic_fetch_add(p, v, order, scope). */
 static bool atomic(Lower *l, const Call *call, int op, IrOperand *result) {
   if (call->nargs < 2 || (op == IR_ATOM_cas && call->nargs < 3)) return false;
@@ -207,7 +232,9 @@ static bool atomic(Lower *l, const Call *call, int op, IrOperand *result) {
                            : ir_unknown();
   }
   facts_clobber(l, address, 0);
+  uint64_t flags = atomic_flags(l, call);
   IrInsn *insn = lower_emit(l, IR_atom, ir, args, count);
+  insn->flags |= flags;
   insn->sub = (uint8_t)op;
   insn->space = (uint8_t)address_space(l, address);
   args[0].type = ir;
@@ -215,11 +242,20 @@ static bool atomic(Lower *l, const Call *call, int op, IrOperand *result) {
   return true;
 }
 
+/* The access that was lowered last gets the order and scope in place of `volatile`. */
+static void mark_last(Lower *l, IrOp op, uint64_t flags) {
+  if (!l->kernel->insns.count) return;
+  IrInsn *insn = &l->kernel->insns.items[l->kernel->insns.count - 1];
+  if (insn->op == op) insn->flags = (insn->flags & ~IR_FLAG(volatile_)) | flags;
+}
+
 static bool atomic_load(Lower *l, const Call *call, int variant, IrOperand *result) {
   (void)variant;
   const CppType *type = call->nargs ? ast_type(l, call->args[0])->elem : NULL;
   if (!type || !cpp_is_scalar(type)) return false;
+  uint64_t flags = order_flags(l, call, 1);
   *result = lower_load(l, lower_decayed(l, call->args[0]), type, true);
+  mark_last(l, IR_load, flags);
   return true;
 }
 
@@ -228,7 +264,9 @@ static bool atomic_store(Lower *l, const Call *call, int variant, IrOperand *res
   const CppType *type = call->nargs > 1 ? ast_type(l, call->args[0])->elem : NULL;
   if (!type || !cpp_is_scalar(type)) return false;
   IrOperand value = lower_value_as(l, call->args[1], type);
+  uint64_t flags = order_flags(l, call, 2);
   lower_store(l, lower_decayed(l, call->args[0]), type, value, true);
+  mark_last(l, IR_store, flags);
   *result = ir_unknown();
   return true;
 }

@@ -37,6 +37,9 @@ void tiles_finish(Machine *machine);
 /* Barriers of the whole grid that some blocks don't come to. */
 void gridwide_finish(Machine *machine);
 
+/* Data and flags that blocks hand over to each other through global memory. */
+void handover_finish(Machine *machine);
+
 /* Words of global memory: read-only loads of what the kernel has stored, and words that one CTA
  * stores and another reads without anything that could order the two. */
 void words_access(Machine *machine, Strand *strand, const IrInsn *insn,

@@ -173,6 +173,7 @@ void protocol_finish(Machine *machine) {
     shares_finish(machine);
     uneven_finish(machine);
     gridwide_finish(machine);
+    handover_finish(machine);
   }
   timeline_finish(machine);
   contract_collect(machine);

@@ -41,6 +41,15 @@ KCHECK_HD constexpr int kcheck_nv_scope(thread_scope scope) {
          : scope == thread_scope_device ? __NV_THREAD_SCOPE_DEVICE
                                         : __NV_THREAD_SCOPE_SYSTEM;
 }
+KCHECK_D inline void atomic_thread_fence(std::memory_order order,
+                                         thread_scope scope = thread_scope_system) {
+  if (scope == thread_scope_block)
+    __threadfence_block();
+  else if (scope == thread_scope_device)
+    __threadfence();
+  else if (scope == thread_scope_system)
+    __threadfence_system();
+}
 #define KCHECK_ATOMIC_MEMBERS(address)                                                             \
   KCHECK_D T load(std::memory_order order = std::memory_order_seq_cst) const {                     \
     return __nv_atomic_load_n(address, order, kcheck_nv_scope(scope));                             \
@@ -52,17 +61,19 @@ KCHECK_HD constexpr int kcheck_nv_scope(thread_scope scope) {
     return __nv_atomic_exchange_n(address, value, order, kcheck_nv_scope(scope));                  \
   }                                                                                                \
   KCHECK_D bool compare_exchange_strong(T &expected, T desired,                                    \
-                                        std::memory_order = std::memory_order_seq_cst,             \
+                                        std::memory_order order = std::memory_order_seq_cst,       \
                                         std::memory_order = std::memory_order_seq_cst) {           \
+    if (order != std::memory_order_relaxed) atomic_thread_fence(order, scope);                     \
     T old = atomicCAS(address, expected, desired);                                                 \
+    if (order != std::memory_order_relaxed) atomic_thread_fence(order, scope);                     \
     bool same = old == expected;                                                                   \
     expected = old;                                                                                \
     return same;                                                                                   \
   }                                                                                                \
   KCHECK_D bool compare_exchange_weak(T &expected, T desired,                                      \
-                                      std::memory_order = std::memory_order_seq_cst,               \
+                                      std::memory_order order = std::memory_order_seq_cst,         \
                                       std::memory_order = std::memory_order_seq_cst) {             \
-    return compare_exchange_strong(expected, desired);                                             \
+    return compare_exchange_strong(expected, desired, order);                                      \
   }                                                                                                \
   KCHECK_D T fetch_add(T value, std::memory_order order = std::memory_order_seq_cst) {             \
     return __nv_atomic_fetch_add(address, value, order, kcheck_nv_scope(scope));                   \
@@ -116,15 +127,6 @@ template <class T, thread_scope scope = thread_scope_system> struct atomic_ref {
   KCHECK_ATOMIC_MEMBERS(word)
 };
 #undef KCHECK_ATOMIC_MEMBERS
-KCHECK_D inline void atomic_thread_fence(std::memory_order order,
-                                         thread_scope scope = thread_scope_system) {
-  if (scope == thread_scope_block)
-    __threadfence_block();
-  else if (scope == thread_scope_device)
-    __threadfence();
-  else if (scope == thread_scope_system)
-    __threadfence_system();
-}
 namespace std {
 template <class T> using atomic = ::cuda::atomic<T, thread_scope_system>;
 template <class T> using atomic_ref = ::cuda::atomic_ref<T, thread_scope_system>;
