@@ -39,6 +39,12 @@ static bool is_memory(const IrInsn *insn) {
   return insn->op == IR_load || insn->op == IR_atom;
 }
 
+static bool is_weak(const IrInsn *insn) {
+  const uint64_t strong = IR_FLAG(volatile_) | IR_FLAG(relaxed) | IR_FLAG(acquire) |
+                          IR_FLAG(release) | IR_FLAG(acq_rel) | IR_FLAG(sc);
+  return (insn->flags & strong) == 0;
+}
+
 /* ---- what values are computed from ---- */
 
 static void each_register(const IrOperand *operand, GArray *out) {
@@ -263,21 +269,30 @@ static bool updates(const Handover *h, const Poll *poll) {
   return changes;
 }
 
-/* Whether some way out of the loop depends on nothing but what is loaded. */
+/* Whether this way out of the loop depends on nothing but what is loaded. */
+static bool is_by_load(const Handover *h, const Poll *poll, const IrInsn *out) {
+  Walk w = walk_begin(h, poll->first, poll->last, poll->at);
+  IrOperand guard = ir_use(out->guard);
+  walk_operand(&w, &guard);
+  walk(h, &w);
+  bool by_load = w.met && !any_feeds_itself(h, &w);
+  walk_end(&w);
+  return by_load;
+}
+
+/* Whether some way out of the loop does; of an ordinary load, which reads data as a rule, all. */
 static bool leaves_by(const Handover *h, const Poll *poll) {
-  bool leaves = false;
-  for (int32_t i = poll->first; i <= poll->last && !leaves; i++) {
+  const IrInsn *load = insn_at(h, poll->at);
+  bool plain = load->op == IR_load && is_weak(load) && !(load->flags & IR_FLAG(from_asm));
+  int outs = 0, by_load = 0;
+  for (int32_t i = poll->first; i <= poll->last; i++) {
     const IrInsn *insn = insn_at(h, i);
     bool inside = insn->target >= poll->first && insn->target <= poll->last && i != poll->last;
     if (insn->op != IR_branch || insn->guard < 0 || inside) continue;
-    Walk w = walk_begin(h, poll->first, poll->last, poll->at);
-    IrOperand guard = ir_use(insn->guard);
-    walk_operand(&w, &guard);
-    walk(h, &w);
-    leaves = w.met && !any_feeds_itself(h, &w);
-    walk_end(&w);
+    outs++;
+    by_load += is_by_load(h, poll, insn);
   }
-  return leaves;
+  return plain ? by_load > 0 && by_load == outs : by_load > 0;
 }
 
 static bool loops_back(const Handover *h, int32_t at) {
@@ -342,12 +357,6 @@ static const IrInsn *narrow_fence(const Handover *h, int32_t first, int32_t last
     if (insn->op == IR_event && insn->event == IR_EV_fence && is_narrow(insn)) return insn;
   }
   return NULL;
-}
-
-static bool is_weak(const IrInsn *insn) {
-  const uint64_t strong = IR_FLAG(volatile_) | IR_FLAG(relaxed) | IR_FLAG(acquire) |
-                          IR_FLAG(release) | IR_FLAG(acq_rel) | IR_FLAG(sc);
-  return (insn->flags & strong) == 0;
 }
 
 /* ---- data ---- */

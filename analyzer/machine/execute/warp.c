@@ -54,10 +54,49 @@ static void check_source(Machine *machine, Strand *strand, const IrInsn *insn) {
   }
 }
 
+/* The lane that an up, down or butterfly shuffle of the whole warp reads from; -1: its own. */
+static int partner(IrShuffle how, int lane, int distance) {
+  int from = how == IR_SHFL_up     ? lane - distance
+             : how == IR_SHFL_down ? lane + distance
+                                   : lane ^ distance;
+  return from >= 0 && from < 32 ? from : -1;
+}
+
+/* The other forms: a lane that the mask names reads from another that it names, too, and that has
+ * ended or gone another way. A step of one may be a look at a neighbour that the end of the data
+ * has none of; the longer ones are those of sums, which every lane goes into. */
+static void check_partner(Machine *machine, Strand *strand, const IrInsn *insn, uint32_t mask) {
+  Value distance, clamp;
+  uint64_t d, c;
+  if (insn->event != IR_EV_shfl || insn->sub == IR_SHFL_idx) return;
+  machine_read_role(machine, strand, insn, IR_ROLE_lane, &distance);
+  if (!value_same(distance, strand->active, &d) || d < 2 || d > 31) return;
+  if (machine_read_role(machine, strand, insn, IR_ROLE_clamp, &clamp) &&
+      (!value_same(clamp, strand->active, &c) || c >> 8))
+    return;
+  FOR_LANES(lane, strand->active) {
+    int from = partner((IrShuffle)insn->sub, (int)lane, (int)d);
+    if (from < 0 || !(mask & strand->warp->lanes & ~strand->active & 1u << from)) continue;
+    IrViolation *v = machine_violation(
+        machine, MACHINE_CHECK_ALWAYS, insn, "warp-shuffle-inactive-source",
+        "lane %u reads from lane %d, which the mask names and which does not take part in the "
+        "shuffle",
+        lane, from);
+    if (!v) return;
+    v->confidence = IR_INFERRED;
+    v->assumed = "that what the lane gets is used";
+    ir_violation_fact(machine->violations, v, "lane", "%d", from);
+    return;
+  }
+}
+
 void protocol_warp_op(Machine *machine, Strand *strand, const IrInsn *insn) {
   Protocol *p = protocol_of(machine);
   uint32_t mask;
-  if (mask_of(machine, strand, insn, &mask)) check_mask(machine, strand, insn, mask);
+  if (mask_of(machine, strand, insn, &mask)) {
+    check_mask(machine, strand, insn, mask);
+    check_partner(machine, strand, insn, mask);
+  }
   check_source(machine, strand, insn);
   lanes_meet(&p->clocks, &warp_state(strand->warp)->lanes, strand->active);
 }
