@@ -212,6 +212,25 @@ bool lower_encode_tiled(Lower *l, const Call *call, IrOperand *result) {
   return true;
 }
 
+/* cuTensorMapEncodeIm2col(map, type, rank, base, dims, strides, lower corner, upper corner,
+ * channels per pixel, pixels per column, element strides, interleave, swizzle, l2 promotion, fill).
+ */
+static bool encode_im2col(Lower *l, const Call *call, int variant, IrOperand *result) {
+  static const IrRole ROLES[] = {
+      IR_ROLE_map,          IR_ROLE_id,         IR_ROLE_rank,    IR_ROLE_base, IR_ROLE_dims,
+      IR_ROLE_strides,      IR_ROLE_other,      IR_ROLE_other,   IR_ROLE_size, IR_ROLE_count,
+      IR_ROLE_elem_strides, IR_ROLE_interleave, IR_ROLE_swizzle, IR_ROLE_l2,   IR_ROLE_fill};
+  (void)variant;
+  IrOperand args[G_N_ELEMENTS(ROLES)];
+  if (call->nargs != (int)G_N_ELEMENTS(ROLES)) return false;
+  for (int i = 0; i < call->nargs; i++)
+    args[i] = role(lower_call_argument(l, call, i), ROLES[i]);
+  lower_event(l, IR_EV_host_tensor_map, args, call->nargs, IR_FLAG(im2col))->text =
+      lower_text(l, call->args[0]);
+  *result = lower_constant(0, IR_TYPE_U(4));
+  return true;
+}
+
 static bool encode_tiled(Lower *l, const Call *call, int variant, IrOperand *result) {
   (void)variant;
   return lower_encode_tiled(l, call, result);
@@ -225,6 +244,7 @@ static const LowerBuiltin HOST[] = {
     {"cudaLaunchKernel", launch_kernel, 0, false},
     {"cudaLaunchCooperativeKernel", launch_kernel, 1, false},
     {"cuTensorMapEncodeTiled", encode_tiled, 0, false},
+    {"cuTensorMapEncodeIm2col", encode_im2col, 0, false},
     {"cudaDeviceGetAttribute", device_attribute, 0, false},
     {"cuDeviceGetAttribute", device_attribute, 0, false},
 };

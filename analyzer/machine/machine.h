@@ -38,7 +38,10 @@ typedef struct MachineOptions {
 typedef struct MachineTensorMap {
   int64_t box[5], dims[5], strides[4], elem_strides[5]; /* -1: unknown */
   int rank, data_type, swizzle, interleave;             /* cuTensorMapEncodeTiled's own enums */
-  int64_t box_bytes;                                    /* -1: unknown */
+  int64_t box_bytes; /* that a copy takes in shared memory; -1: unknown */
+  int64_t payload;   /* bytes that a copy completes on an mbarrier where padding makes them fewer
+                        (16U4_ALIGN16B, 16U6_ALIGN16B); 0: box_bytes */
+  bool im2col;       /* of cuTensorMapEncodeIm2col: box = {channels, pixels, 1, ...} */
   uint32_t where;
   const char *name;
 } MachineTensorMap;

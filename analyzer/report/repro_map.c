@@ -27,6 +27,7 @@ static const MachineMapUse *use_of(const ReproInput *input, uint64_t address) {
 
 static bool take_described(const MachineTensorMap *map, Shape *shape) {
   int64_t elements = 1;
+  if (map->im2col) return false;
   shape->rank = map->rank;
   for (int i = 0; i < map->rank; i++) {
     if (map->box[i] <= 0) return false;

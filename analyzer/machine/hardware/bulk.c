@@ -53,7 +53,7 @@ Access *copy_load(Machine *machine, Strand *strand, const CopyLoad *copy) {
   WarpState *ws = warp_state(strand->warp);
   Mbar *bar = mbarrier_use(machine, strand, copy->insn, &copy->mbar, "the copy");
   if (copy->rank < 0) return NULL;
-  uint32_t bytes = copy->bytes >= 0 ? (uint32_t)copy->bytes : copy->span;
+  uint32_t bytes = copy->span ? copy->span : (uint32_t)copy->bytes;
   Access *access = race_access(p->races, &(Access){.agent = bar ? bar->agent : 0,
                                                    .lanes = 1,
                                                    .time = CLOCK_NEVER,
@@ -388,7 +388,7 @@ static void load_lane(Machine *machine, Strand *strand, const IrInsn *insn, cons
                           .rank = rank,
                           .offset = dst->offset,
                           .bytes = bytes,
-                          .span = 16,
+                          .span = bytes >= 0 ? (uint32_t)bytes : 16,
                           .mbar = there,
                           .actor = ACTOR_TMA_LOAD});
   }

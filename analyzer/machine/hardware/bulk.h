@@ -10,8 +10,8 @@ typedef struct CopyLoad { /* one copy into the shared memory of one CTA */
   int lane;        /* that issues it */
   int rank;        /* destination */
   uint32_t offset; /* destination */
-  int64_t bytes;   /* -1: not known */
-  uint32_t span;   /* bytes that it is taken to write when `bytes` is not known */
+  int64_t bytes;   /* that complete on the mbarrier; -1: not known */
+  uint32_t span;   /* bytes that it is taken to write; 0: `bytes` */
   SharedPlace mbar;
   AccessActor actor;
 } CopyLoad;

@@ -130,14 +130,17 @@ static void check_shape(Machine *machine, const IrInsn *insn, const InstructionD
               : pair ? d->m == 128 || d->m == 256
                      : d->m == 64 || d->m == 128;
   if (block_scaled(insn) && !pair && d->m != 128) m_ok = false;
-  int step = pair || (insn->shape.kind == IR_KIND_i8 && d->n > 32) ? 16 : 8;
+  bool tall = !pair && !ws && d->m == 128 && insn->shape.kind != IR_KIND_i8;
+  int step = pair || tall || (insn->shape.kind == IR_KIND_i8 && d->n > 32) ? 16 : 8;
   bool n_ok = d->n >= 8 && d->n <= 256 && d->n % step == 0;
   if (m_ok && n_ok) return;
   IrViolation *v =
       machine_violation(machine, MACHINE_CHECK_ALWAYS, insn, "tcgen05-mma-shape",
                         "the instruction descriptor asks for M = %d, N = %d; cta_group::%d %s %s",
                         d->m, d->n, pair ? 2 : 1, m_ok ? "takes N as a multiple of" : "takes M =",
-                        m_ok                 ? (pair ? "16 up to 256" : "8 up to 256")
+                        m_ok                 ? (pair   ? "16 up to 256"
+                                                : tall ? "16 up to 256 when M = 128"
+                                                       : "8 up to 256")
                         : ws                 ? "32, 64 or 128"
                         : pair               ? "128 or 256"
                         : block_scaled(insn) ? "128"

@@ -315,6 +315,20 @@ static const MachineTensorMap *map_operand(Machine *machine, Strand *strand, con
   return map;
 }
 
+/* gather4 and scatter4 name four rows: the box of their map has one row (PTX ISA 5.5.3.5). Returns
+ * false if it has more. */
+static bool one_row(Machine *machine, const IrInsn *insn, const MachineTensorMap *map) {
+  bool rows = insn->flags & (IR_FLAG(gather4) | IR_FLAG(scatter4));
+  if (!rows || !map || map->rank != 2 || map->box[1] <= 1) return true;
+  IrViolation *v = machine_violation(
+      machine, MACHINE_CHECK_ALWAYS, insn, "tma-descriptor-limits",
+      "the box of this tensor map has %lld rows: %s takes its four rows from the coordinates, and "
+      "a map whose box is one row",
+      (long long)map->box[1], insn->flags & IR_FLAG(gather4) ? "gather4" : "scatter4");
+  if (v) ir_violation_related(machine->violations, v, map->where, "boxDim[1] is given here");
+  return false;
+}
+
 static void remember_use(Machine *machine, uint64_t map, Access *access, uint32_t offset) {
   Protocol *p = protocol_of(machine);
   if (!map || !access) return;
@@ -342,7 +356,9 @@ static SharedPlace mbar_of(Machine *machine, Strand *strand, const IrInsn *insn,
 static void load_one(Machine *machine, Strand *strand, const IrInsn *insn, int lane,
                      const SharedPlace *dst, const MachineTensorMap *map, uint64_t map_id) {
   bool inferred;
-  int64_t bytes = tensor_bytes(machine, insn, map, &inferred);
+  bool fits = one_row(machine, insn, map);
+  int64_t bytes = tensor_bytes(machine, insn, fits ? map : NULL, &inferred);
+  int64_t counted = !inferred && map->payload ? bytes * map->payload / map->box_bytes : bytes;
   uint32_t targets = copy_targets(machine, strand, insn, UINT32_C(1) << lane, dst->rank);
   SharedPlace mbar = mbar_of(machine, strand, insn, lane);
   for (int rank = 0; rank < machine->cluster_size; rank++) {
@@ -356,16 +372,15 @@ static void load_one(Machine *machine, Strand *strand, const IrInsn *insn, int l
     copy_check_alignment(machine, strand, insn, rank, dst->offset, 128, "a tensor copy");
     if (!inferred) copy_check_room(machine, strand, insn, rank, dst->offset, bytes);
     if (inferred) remember_destination(machine, insn, rank, dst->offset);
-    Access *access =
-        copy_load(machine, strand,
-                  &(CopyLoad){.insn = insn,
-                              .lane = lane,
-                              .rank = rank,
-                              .offset = dst->offset,
-                              .bytes = inferred ? -1 : bytes,
-                              .span = inferred && bytes > 0 ? (uint32_t)bytes : SPAN_UNKNOWN,
-                              .mbar = there,
-                              .actor = ACTOR_TMA_LOAD});
+    Access *access = copy_load(machine, strand,
+                               &(CopyLoad){.insn = insn,
+                                           .lane = lane,
+                                           .rank = rank,
+                                           .offset = dst->offset,
+                                           .bytes = inferred ? -1 : counted,
+                                           .span = bytes > 0 ? (uint32_t)bytes : SPAN_UNKNOWN,
+                                           .mbar = there,
+                                           .actor = ACTOR_TMA_LOAD});
     fragment_tile(machine, insn, rank, dst->offset, map);
     remember_use(machine, map_id, access, dst->offset);
   }
@@ -417,7 +432,7 @@ static MachineStep tensor_store(Machine *machine, Strand *strand, const IrInsn *
     swizzle_store(machine, insn, src.rank, src.offset, map);
     fragment_store(machine, strand, insn, src.rank, src.offset, map);
     copy_check_issuers(machine, strand, insn, src.lanes, "tensor store");
-    bool known = map && map->box_bytes > 0;
+    bool known = map && map->box_bytes > 0 && one_row(machine, insn, map);
     int64_t bytes =
         known ? map->box_bytes * (insn->flags & IR_FLAG(scatter4) ? 4 : 1) : SPAN_UNKNOWN;
     if (known) copy_check_room(machine, strand, insn, src.rank, src.offset, bytes);

@@ -205,12 +205,20 @@ static void tensor_map_event(Machine *machine, Strand *strand, const IrInsn *ins
   map->base = role_number(machine, strand, insn, IR_ROLE_base);
   map->interleave = role_number(machine, strand, insn, IR_ROLE_interleave);
   map->swizzle = role_number(machine, strand, insn, IR_ROLE_swizzle);
+  map->fill = role_number(machine, strand, insn, IR_ROLE_fill);
   int rank = map->rank >= 1 && map->rank <= 5 ? (int)map->rank : 5;
   for (int i = 0; i < 5; i++)
     map->dims[i] = map->strides[i] = map->box[i] = map->elem_strides[i] = HOST_UNKNOWN;
   load_array(machine, strand, insn, IR_ROLE_dims, 8, rank, map->dims);
   load_array(machine, strand, insn, IR_ROLE_strides, 8, rank - 1, map->strides);
-  load_array(machine, strand, insn, IR_ROLE_box, 4, rank, map->box);
+  if (insn->flags & IR_FLAG(im2col)) {
+    map->box[0] = role_number(machine, strand, insn, IR_ROLE_size);
+    map->box[1] = role_number(machine, strand, insn, IR_ROLE_count);
+    for (int i = 2; i < rank; i++)
+      map->box[i] = 1;
+  } else {
+    load_array(machine, strand, insn, IR_ROLE_box, 4, rank, map->box);
+  }
   load_array(machine, strand, insn, IR_ROLE_elem_strides, 4, rank, map->elem_strides);
   if (map->address != HOST_UNKNOWN)
     core_store_lane(machine, strand, 0,

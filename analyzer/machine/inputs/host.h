@@ -34,7 +34,7 @@ typedef struct HostAttr {
 
 typedef struct HostMap {
   const IrInsn *insn;
-  int64_t address, type, rank, base, interleave, swizzle;
+  int64_t address, type, rank, base, interleave, swizzle, fill;
   int64_t dims[5], strides[5], box[5], elem_strides[5];
 } HostMap;
 

@@ -35,6 +35,20 @@ static int swizzle_span(int64_t swizzle) {
   return swizzle >= 0 && swizzle < 7 ? spans[swizzle] : 0;
 }
 
+/* Bits of an element of a packed type in global memory; 0: no packed type. */
+static int packed_bits(int64_t type) {
+  return type == 13 || type == 14 ? 4 : type == 15 ? 6 : 0;
+}
+
+static bool padded(int64_t type) {
+  return type == 14 || type == 15;
+}
+
+/* FLOAT16, FLOAT32, FLOAT64, BFLOAT16, FLOAT32_FTZ, TFLOAT32, TFLOAT32_FTZ. */
+static bool is_float(int64_t type) {
+  return type >= 6 && type <= 12;
+}
+
 static int64_t positive(int64_t value) {
   return value < 0 ? -1 : value;
 }
@@ -61,6 +75,8 @@ static MachineTensorMap *merge_map(KcArena *arena, const HostMap *a, const HostM
     bytes = part < 0 || part > 1 << 20 ? -1 : bytes * part;
   }
   map->box_bytes = bytes;
+  map->im2col = a->insn->flags & IR_FLAG(im2col);
+  if (bytes > 0 && padded(map->data_type)) map->payload = bytes * packed_bits(map->data_type) / 8;
   return map;
 }
 
@@ -92,12 +108,42 @@ static void complain(MapCheck *c, const char *format, ...) {
   v->confidence = IR_PROVED_FORCED;
 }
 
-static void check_box(MapCheck *c) {
+static void check_extents(MapCheck *c) {
   const MachineTensorMap *map = c->map;
-  for (int i = 0; i < map->rank; i++) {
+  if (map->im2col) {
+    if (map->box[0] == 0 || map->box[0] > 256)
+      complain(c, "channelsPerPixel is %lld: it must be 1 to 256", (long long)map->box[0]);
+    if (map->box[1] == 0 || map->box[1] > 1024)
+      complain(c, "pixelsPerColumn is %lld: it must be 1 to 1024", (long long)map->box[1]);
+    return;
+  }
+  for (int i = 0; i < map->rank; i++)
     if (map->box[i] == 0 || map->box[i] > 256)
       complain(c, "boxDim[%d] is %lld: a box dimension must be 1 to 256", i,
                (long long)map->box[i]);
+}
+
+/* The types that padding aligns take whole rows of 128 elements. */
+static void check_packed(MapCheck *c) {
+  const MachineTensorMap *map = c->map;
+  int step = padded(map->data_type) ? 128 : packed_bits(map->data_type) ? 2 : 1;
+  if (map->dims[0] > 0 && map->dims[0] % step)
+    complain(c, "globalDim[0] is %lld elements: the type takes a multiple of %d",
+             (long long)map->dims[0], step);
+  if (!padded(map->data_type)) return;
+  if (map->box[0] > 0 && map->box[0] != 128)
+    complain(c, "boxDim[0] is %lld elements: the type takes 128", (long long)map->box[0]);
+  for (int i = 0; i + 1 < map->rank; i++)
+    if (map->strides[i] > 0 && map->strides[i] % 32 == 16)
+      complain(c, "globalStrides[%d] is %lld bytes: the type takes a multiple of 32", i,
+               (long long)map->strides[i]);
+}
+
+static void check_box(MapCheck *c) {
+  const MachineTensorMap *map = c->map;
+  check_extents(c);
+  check_packed(c);
+  for (int i = 0; i < map->rank; i++) {
     int64_t step = map->elem_strides[i];
     if (step != -1 && (step < 1 || step > 8))
       complain(c, "elementStrides[%d] is %lld: it must be 1 to 8", i, (long long)step);
@@ -145,6 +191,11 @@ static void check_map(const IrProgram *program, const IrKernel *host, const Mach
   if (map->rank == 0 || map->rank > 5)
     complain(&c, "tensorRank is %d: it must be 1 to 5", map->rank);
   if (map->rank < 1 || map->rank > 5) return;
+  if (map->im2col && map->rank < 3)
+    complain(&c, "tensorRank is %d: im2col takes 3 to 5", map->rank);
+  if (agree(a->fill, b->fill, 0) == 1 && map->data_type >= 0 && !is_float(map->data_type))
+    complain(&c, "the fill with NaN is for floating-point types; %s",
+             "this map's elements are integers or packed");
   check_box(&c);
   check_strides(&c);
   check_varying_strides(&c, a, b);
@@ -277,6 +328,7 @@ void host_merge(const IrProgram *program, const IrKernel *kernel, const HostRun 
                        .rank = HOST_UNKNOWN,
                        .base = HOST_UNKNOWN,
                        .interleave = HOST_UNKNOWN,
+                       .fill = HOST_UNKNOWN,
                        .swizzle = HOST_UNKNOWN};
     if (!other) other = &nothing;
     maps[i] = merge_map(arena, a->maps.items[i], other);
