@@ -243,10 +243,30 @@ static void check_input(Machine *machine, const Strand *strand, const IrInsn *in
                     "%s are read from column %u, but nothing has written it", what, column);
 }
 
-static void touch_inputs(Machine *machine, Strand *strand, const IrInsn *insn) {
+/* Inputs in tensor memory among the columns that the same instruction writes. With M = 64 half of
+ * the lanes stay free, and so may hold them. */
+static void check_written_inputs(Machine *machine, const IrInsn *insn,
+                                 const InstructionDescriptor *d, uint32_t into, const char *what,
+                                 uint32_t column) {
+  if (!d->known || d->m < 128 || (insn->flags & IR_FLAG(ws)) || into == UINT32_MAX) return;
+  bool halves = d->d_format == 0 && !block_scaled(insn);
+  uint32_t width = (uint32_t)(halves ? d->n / 2 : d->n);
+  if (column < into || column >= into + width) return;
+  machine_violation(machine, MACHINE_CHECK_ALWAYS, insn, "tcgen05-tmem-region-overlap",
+                    "this tcgen05.mma writes its result to columns %u to %u, and %s lie among "
+                    "them, at column %u",
+                    into, into + width - 1, what, column);
+}
+
+static void touch_inputs(Machine *machine, Strand *strand, const IrInsn *insn,
+                         const InstructionDescriptor *d) {
   static const IrRole roles[] = {IR_ROLE_a_tmem, IR_ROLE_sf_a, IR_ROLE_sf_b};
   static const char *const names[] = {"operand A of tcgen05.mma", "the scales of A",
                                       "the scales of B"};
+  int64_t to;
+  bool has_d = !origin_made_up(machine, insn, IR_ROLE_tmem) &&
+               protocol_operand(machine, strand, insn, IR_ROLE_tmem, strand->active, &to);
+  uint32_t into = has_d ? (uint32_t)to & 0xffff : UINT32_MAX;
   static const char *const values[] = {"values of A", "scales of A", "scales of B"};
   for (int i = 0; i < 3; i++) {
     int64_t address;
@@ -257,6 +277,7 @@ static void touch_inputs(Machine *machine, Strand *strand, const IrInsn *insn) {
     tmem_check_allocated(machine, strand, insn, strand->warp->cta->rank, (uint32_t)address, count,
                          names[i]);
     check_input(machine, strand, insn, values[i], (uint32_t)address & 0xffff);
+    check_written_inputs(machine, insn, d, into, values[i], (uint32_t)address & 0xffff);
     tmem_touch(machine, strand, queued(machine, strand, insn, ACTOR_TCGEN05_MMA, false),
                strand->warp->cta->rank, (uint32_t)address & 0xffff, count, TMEM_ALL_PARTS);
   }
@@ -344,7 +365,7 @@ MachineStep event_tcgen05_mma(Machine *machine, Strand *strand, const IrInsn *in
                  &(DescTile){d.known ? d.n / pair : 0, 32, d.b_transposed, bits},
                  ACTOR_TCGEN05_MMA);
   if (d.known) check_packing(machine, strand, insn, &d, has_a ? &a : NULL, has_b ? &b : NULL);
-  touch_inputs(machine, strand, insn);
+  touch_inputs(machine, strand, insn, &d);
   if (has_d) {
     touch_accumulator(machine, strand, insn, &d, (uint32_t)tmem);
     check_pair_issue(machine, strand, insn, (uint32_t)tmem);

@@ -30,6 +30,10 @@ bool tload_touch(Machine *machine, Strand *strand, const IrInsn *insn, int32_t r
  * safe as long as the compiler keeps the order: advice. `known`: the time of the loading warp that
  * the other side knows. */
 static inline void tmem_say_consumed(IrViolation *v, const Access *load, uint32_t known) {
+  if (load->spilled && !load->consumed) {
+    v->confidence = IR_INFERRED;
+    v->assumed = "that nothing computes with the loaded values before the hand-over";
+  }
   if (!load->consumed || load->consumed - 1 > known) return;
   v->confidence = IR_FALLBACK;
   v->assumed = "that the compiler may move the use of the loaded registers behind the hand-over";

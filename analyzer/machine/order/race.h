@@ -38,7 +38,8 @@ typedef struct Access {
   uint32_t base;     /* tensor memory: first column of the region */
   uint32_t consumed; /* tcgen05.ld: 1 + the warp's own time when what it loaded was first computed
                         with; 0: not before its wait */
-  bool accumulates;  /* tensor memory: may add to what is there */
+  bool spilled; /* tcgen05.ld: what it loaded went into local memory, where its use is not seen */
+  bool accumulates;     /* tensor memory: may add to what is there */
   struct Mbar *barrier; /* that it completes on, or NULL */
   uint32_t id;          /* set by race_access */
 } Access;
