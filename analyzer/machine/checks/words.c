@@ -10,11 +10,24 @@
 #include "machine/session.h"
 
 #define WORDS_KEPT 65536
+#define SECTOR 8 /* words */
+
+typedef struct Sector { /* who touched each word first */
+  uint64_t number;
+  const IrInsn *insns[SECTOR];
+} Sector;
+
+/* Word address -> instruction. Neighbouring words mostly come one after the other. */
+typedef struct WordTable {
+  GHashTable *sectors;
+  Sector *last; /* that was asked for and there */
+  uint32_t count;
+} WordTable;
 
 typedef struct Words {
-  bool read_only;             /* the kernel has loads through the read-only path */
-  bool independent;           /* nothing in it could order CTAs, and each has its own tiles */
-  GHashTable *stores, *loads; /* word address -> instruction, of the first cluster */
+  bool read_only;          /* the kernel has loads through the read-only path */
+  bool independent;        /* nothing in it could order CTAs, and each has its own tiles */
+  WordTable stores, loads; /* of the first cluster */
 } Words;
 
 static bool may_order(const IrInsn *insn) {
@@ -38,26 +51,79 @@ static bool reads_grid_size(const IrInsn *insn) {
   return false;
 }
 
+/* Whether it may read global memory: without such code nothing here can be wrong. */
+static bool may_read(const IrInsn *insn) {
+  if (insn->op == IR_copy) return true;
+  if (insn->op != IR_load && insn->op != IR_event) return false;
+  if (insn->op == IR_event && insn->event != IR_EV_ldmatrix) return false;
+  return insn->space != IR_SPACE_SHARED && insn->space != IR_SPACE_SHARED_CLUSTER &&
+         insn->space != IR_SPACE_LOCAL && insn->space != IR_SPACE_PARAM;
+}
+
 static Words *words_of(Machine *machine) {
   ProtocolSession *session = session_protocol(machine->session);
   if (session->words) return session->words;
   Words *w = KC_NEW(machine->session->arena, Words);
   const IrKernel *kernel = machine->kernel;
   w->independent = true;
+  bool reads = false;
   for (int i = 0; i < kernel->insns.count; i++) {
     const IrInsn *insn = &kernel->insns.items[i];
     if (insn->op == IR_load && (insn->flags & IR_FLAG(nc))) w->read_only = true;
     if (may_order(insn) || reads_grid_size(insn)) w->independent = false;
+    reads |= may_read(insn);
   }
+  w->independent &= reads;
   session->words = w;
   return w;
 }
 
+/* ---- tables ---- */
+
+/* Where a word's instruction stands; NULL when nothing of its sector does and `make` is not set. */
+static const IrInsn **word_slot(WordTable *table, uint64_t word, bool make) {
+  uint64_t number = word / SECTOR;
+  Sector *sector = table->last;
+  if (!sector || sector->number != number) {
+    if (!table->sectors) {
+      if (!make) return NULL;
+      table->sectors = g_hash_table_new_full(NULL, NULL, NULL, g_free);
+    }
+    sector = g_hash_table_lookup(table->sectors, GSIZE_TO_POINTER(number));
+    if (!sector && !make) return NULL;
+    if (!sector) {
+      sector = g_new0(Sector, 1);
+      sector->number = number;
+      g_hash_table_insert(table->sectors, GSIZE_TO_POINTER(number), sector);
+    }
+    table->last = sector;
+  }
+  return &sector->insns[word % SECTOR];
+}
+
+static const IrInsn *word_find(WordTable *table, uint64_t word) {
+  const IrInsn **slot = word_slot(table, word, false);
+  return slot ? *slot : NULL;
+}
+
+static void remember(WordTable *table, uint64_t word, const IrInsn *insn) {
+  if (table->count >= WORDS_KEPT) return;
+  const IrInsn **slot = word_slot(table, word, true);
+  if (*slot) return;
+  *slot = insn;
+  table->count++;
+}
+
+static void table_free(WordTable *table) {
+  if (table->sectors) g_hash_table_destroy(table->sectors);
+  *table = (WordTable){.sectors = NULL};
+}
+
 /* ---- one run ---- */
 
-static GHashTable *stored_of(Machine *machine) {
+static WordTable *stored_of(Machine *machine) {
   Protocol *p = protocol_of(machine);
-  if (!p->words_stored) p->words_stored = g_hash_table_new(NULL, NULL);
+  if (!p->words_stored) p->words_stored = KC_NEW(machine->arena, WordTable);
   return p->words_stored;
 }
 
@@ -69,12 +135,6 @@ static bool is_first(const Machine *machine) {
 static bool is_second(const Machine *machine) {
   return machine->sample->rank == 1 && machine->sample->cluster_index == 1 &&
          machine->schedule == MACHINE_EAGER;
-}
-
-static void remember(GHashTable *table, uint64_t word, const IrInsn *insn) {
-  if (g_hash_table_size(table) >= WORDS_KEPT) return;
-  if (!g_hash_table_contains(table, GSIZE_TO_POINTER(word)))
-    g_hash_table_insert(table, GSIZE_TO_POINTER(word), (gpointer)insn);
 }
 
 /* Blocks that own different parts: the kernel is meant for more than one. */
@@ -100,11 +160,11 @@ static void cross(Machine *machine, Words *w, const IrInsn *insn, bool write, ui
                   bool own) {
   if (is_first(machine)) {
     if (write)
-      remember(w->stores, word, insn);
+      remember(&w->stores, word, insn);
     else if (!own)
-      remember(w->loads, word, insn);
-  } else if (is_second(machine) && w->stores) {
-    const IrInsn *other = g_hash_table_lookup(write ? w->loads : w->stores, GSIZE_TO_POINTER(word));
+      remember(&w->loads, word, insn);
+  } else if (is_second(machine)) {
+    const IrInsn *other = word_find(write ? &w->loads : &w->stores, word);
     if (other && write) report_crossing(machine, other, insn, word);
     if (other && !write && !own) report_crossing(machine, insn, other, word);
   }
@@ -125,17 +185,13 @@ void words_access(Machine *machine, Strand *strand, const IrInsn *insn,
   Words *w = words_of(machine);
   bool crossing = w->independent && (is_first(machine) || is_second(machine));
   if (!access->lanes || (!w->read_only && !crossing)) return;
-  if (crossing && !w->stores) {
-    w->stores = g_hash_table_new(NULL, NULL);
-    w->loads = g_hash_table_new(NULL, NULL);
-  }
-  GHashTable *stored = stored_of(machine);
+  WordTable *stored = stored_of(machine);
   bool write = access->kind != MACHINE_READ, nc = (insn->flags & IR_FLAG(nc)) != 0;
   FOR_LANES(lane, access->lanes) {
     uint64_t at = value_raw(access->address, (int)lane);
     if (at < IR_POINTER_BASE || at >= IR_GLOBAL_BASE) continue;
     for (uint64_t word = at >> 2; word << 2 < at + access->bytes; word++) {
-      const IrInsn *own = g_hash_table_lookup(stored, GSIZE_TO_POINTER(word));
+      const IrInsn *own = word_find(stored, word);
       if (write) remember(stored, word, insn);
       if (nc && own) read_only(machine, insn, own, word);
       if (crossing) cross(machine, w, insn, write, word, own != NULL);
@@ -146,13 +202,12 @@ void words_access(Machine *machine, Strand *strand, const IrInsn *insn,
 
 void words_finish(Machine *machine) {
   Protocol *p = protocol_of(machine);
-  if (p->words_stored) g_hash_table_destroy(p->words_stored);
-  p->words_stored = NULL;
+  if (p->words_stored) table_free(p->words_stored);
 }
 
 void words_report(MachineSession *session) {
   Words *w = session_protocol(session)->words;
-  if (!w || !w->stores) return;
-  g_hash_table_destroy(w->stores);
-  g_hash_table_destroy(w->loads);
+  if (!w) return;
+  table_free(&w->stores);
+  table_free(&w->loads);
 }
