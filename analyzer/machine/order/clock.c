@@ -179,18 +179,24 @@ static ClockEntry entry_join(Clocks *clocks, ClockEntry a, ClockEntry b) {
   return entry_from(clocks, times);
 }
 
+/* Times of four agents; they stay below 2^31. */
 typedef int32_t Four __attribute__((vector_size(16)));
 
-/* Whether each of four agents is known in `into` at least up to where any lane of it is known in
- * `from`: mostly so. Times stay below 2^31. */
-static inline bool four_covered(const Clock *into, const Clock *from, uint32_t agent) {
-  Four behind, known;
-  memcpy(&behind, from->hi + agent, sizeof behind);
-  memcpy(&known, into->lo + agent, sizeof known);
-  behind = behind > known;
-  uint64_t any[2];
-  memcpy(any, &behind, sizeof any);
-  return !(any[0] | any[1]);
+static inline Four four(const uint32_t *from) {
+  Four x;
+  memcpy(&x, from, sizeof x);
+  return x;
+}
+
+static inline bool any_of(Four x) {
+  uint64_t halves[2];
+  memcpy(halves, &x, sizeof halves);
+  return (halves[0] | halves[1]) != 0;
+}
+
+static inline void choose_four(uint32_t *into, const uint32_t *from, Four taken) {
+  Four x = (four(from) & taken) | (four(into) & ~taken);
+  memcpy(into, &x, sizeof x);
 }
 
 static void join_one(Clocks *clocks, Clock *into, const Clock *from, uint32_t agent) {
@@ -201,14 +207,30 @@ static void join_one(Clocks *clocks, Clock *into, const Clock *from, uint32_t ag
     set(into, agent, entry_join(clocks, get(into, agent), get(from, agent)));
 }
 
+/* Mostly each of the four is known in `into` at least up to where any lane of it is known in
+ * `from`, or the other way round. */
+static inline void join_four(Clocks *clocks, Clock *into, const Clock *from, uint32_t agent) {
+  Four behind = four(from->hi + agent) > four(into->lo + agent);
+  if (!any_of(behind)) return;
+  Four taken = behind & (four(from->lo + agent) >= four(into->hi + agent));
+  Four both = behind & ~taken;
+  if (any_of(taken)) {
+    choose_four(into->hi + agent, from->hi + agent, taken);
+    choose_four(into->lo + agent, from->lo + agent, taken);
+    choose_four(into->lanes + agent, from->lanes + agent, taken);
+    choose_four(into->block + agent, from->block + agent, taken);
+  }
+  if (!any_of(both)) return;
+  for (uint32_t i = 0; i < 4; i++)
+    if (both[i])
+      set(into, agent + i, entry_join(clocks, get(into, agent + i), get(from, agent + i)));
+}
+
 void clock_join(Clocks *clocks, Clock *into, const Clock *from) {
   if (!from || !from->count || from == into) return;
   uint32_t both = into->count < from->count ? into->count : from->count, i = 0;
-  for (; i + 4 <= both; i += 4) {
-    if (four_covered(into, from, i)) continue;
-    for (uint32_t j = i; j < i + 4; j++)
-      join_one(clocks, into, from, j);
-  }
+  for (; i + 4 <= both; i += 4)
+    join_four(clocks, into, from, i);
   for (; i < both; i++)
     join_one(clocks, into, from, i);
   if (from->count <= both) return;
