@@ -1,4 +1,4 @@
-/* Names of the embedded runtime header by the part of it that declares them. */
+/* Names of the embedded runtime header, and of cuda::ptx, by the part that declares them. */
 #include "cuda/wants.h"
 
 #include <glib.h>
@@ -7,7 +7,7 @@
 /* Includes that are followed, and bytes read, before everything is wanted. */
 enum { MAX_FILES = 64, MAX_BYTES = 4 << 20 };
 
-/* A part of the header: the macro that asks for it, and the names that do (`x*`: all that begin
+/* A part of a header: the macro that asks for it, and the names that do (`x*`: all that begin
  * with x; `*x`: all that end with it). Those of namespace std count only where the word std stands
  * too. tests/cuda/test_wants.c compares the names with the declarations. */
 static const struct {
@@ -91,6 +91,26 @@ static const struct {
      "lower_bound upper_bound swap_ranges rotate partition* stable_* nth_element "
      "initializer_list mismatch search* remove* replace* merge* iter_swap is_sorted* "
      "binary_search"},
+    /* cuda::ptx */
+    {"KCHECK_WANTS_PTX_MBARRIER", false, "mbarrier_*"},
+    {"KCHECK_WANTS_PTX_HALF", false, "__half* half* __nv_bfloat* nv_bfloat*"},
+    {"KCHECK_WANTS_PTX_BULK", false,
+     "cp_async_bulk cp_async_bulk_c* cp_async_bulk_w* cp_async_mbarrier_*"},
+    {"KCHECK_WANTS_PTX_TENSOR", false, "cp_async_bulk_tensor* cp_reduce_async_bulk_tensor"},
+    {"KCHECK_WANTS_PTX_REDUCE", false, "cp_reduce_async_bulk"},
+    {"KCHECK_WANTS_PTX_ASYNC", false, "st_async st_bulk red_async"},
+    {"KCHECK_WANTS_PTX_TENSORMAP", false, "tensormap_*"},
+    {"KCHECK_WANTS_PTX_LAUNCH", false, "clusterlaunchcontrol_*"},
+    {"KCHECK_WANTS_PTX_SPECIAL", false, "get_sreg_*"},
+    {"KCHECK_WANTS_PTX_TCGEN05", false, "tcgen05_*"},
+    {"KCHECK_WANTS_PTX_MMA", false,
+     "tcgen05_mma tcgen05_mma_collector_* tcgen05_mma_tmem_a tcgen05_mma_tmem_a_collector_*"},
+    {"KCHECK_WANTS_PTX_MMA_SCALED", false, "tcgen05_mma_block_scale*"},
+    {"KCHECK_WANTS_PTX_MMA_WS", false, "tcgen05_mma_ws_*"},
+    {"KCHECK_WANTS_PTX_TMEM_32X32B", false, "tcgen05_ld_32x32b* tcgen05_st_32x32b*"},
+    {"KCHECK_WANTS_PTX_TMEM_16X64B", false, "tcgen05_ld_16x64b* tcgen05_st_16x64b*"},
+    {"KCHECK_WANTS_PTX_TMEM_16X128B", false, "tcgen05_ld_16x128b* tcgen05_st_16x128b*"},
+    {"KCHECK_WANTS_PTX_TMEM_16X256B", false, "tcgen05_ld_16x256b* tcgen05_st_16x256b*"},
 };
 
 bool wants_is_name(const char *word, const char *macro) {

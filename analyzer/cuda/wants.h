@@ -1,5 +1,5 @@
-/* Which parts of the embedded runtime header a file can use: clang's time for a small kernel goes
- * to declarations, most of which it never names. */
+/* Which parts of the embedded runtime header, and of cuda::ptx, a file can use: clang's time for a
+ * small kernel goes to declarations, most of which it never names. */
 #ifndef KC_CUDA_WANTS_H
 #define KC_CUDA_WANTS_H
 

@@ -6,7 +6,9 @@
 #include "cuda/parse.h"
 #include "cuda/wants.h"
 #include "load.h"
+#include "support/data.h"
 
+#define ROOT "knowledge/headers/include/"
 #define PATH "/nowhere/probe.cu"
 
 typedef struct Names {
@@ -43,7 +45,7 @@ static GHashTable *declared(const char *text, const char *flag) {
   edit_file(&parse.edits, PATH, text, strlen(text));
   ck_assert(parse_file(&parse, PATH, &options, &error));
   ck_assert_int_eq(parse.problems, 0);
-  ck_assert(!parse.everything);
+  ck_assert_msg(!parse.everything, "%s", text); /* parsed twice */
   Names names = {&clang, g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL)};
   clang.visitChildren(clang.getTranslationUnitCursor(parse.tu), add_name, &names);
   parse_dispose(&parse);
@@ -51,16 +53,24 @@ static GHashTable *declared(const char *text, const char *flag) {
   return names.set;
 }
 
+typedef struct Parts {
+  const char *text;
+  GHashTable *sets; /* macro -> names */
+} Parts;
+
 static void add_part(void *user, const char *macro) {
+  Parts *parts = user;
   g_autofree char *flag = g_strconcat("-D", macro, NULL);
-  g_hash_table_insert(user, g_strdup(macro), declared("\n", flag));
+  g_hash_table_insert(parts->sets, g_strdup(macro), declared(parts->text, flag));
 }
 
-START_TEST(each_name_asks_for_its_part) {
+/* The names that a file sees which consists of `text`: more of them when everything is wanted. */
+static void check_names(const char *text) {
   GHashTable *parts = g_hash_table_new(g_str_hash, g_str_equal);
-  wants_each_macro(add_part, parts);
-  GHashTable *all = declared("#if 0\n#include WHATEVER\n#endif\n", NULL);
-  GHashTable *base = declared("\n", NULL);
+  wants_each_macro(add_part, &(Parts){text, parts});
+  g_autofree char *all_text = g_strconcat("#if 0\n#include WHATEVER\n#endif\n", text, NULL);
+  GHashTable *all = declared(all_text, NULL);
+  GHashTable *base = declared(text, NULL);
   ck_assert_uint_gt(g_hash_table_size(all), 3 * g_hash_table_size(base) / 2);
   GHashTableIter names;
   gpointer name, macro, set;
@@ -75,6 +85,31 @@ START_TEST(each_name_asks_for_its_part) {
     if (!found) g_string_append_printf(lost, " %s", (char *)name);
   }
   ck_assert_msg(lost->len == 0, "no part is asked for by%s", lost->str);
+}
+
+START_TEST(each_name_asks_for_its_part) {
+  check_names("\n");
+}
+END_TEST
+
+START_TEST(each_name_of_ptx_asks_for_its_part) {
+  check_names("#include <cuda_bf16.h>\n#include <cuda_fp16.h>\n#include <cuda/ptx>\n");
+}
+END_TEST
+
+static void include_one(const char *path, const char *text, size_t length, void *user) {
+  (void)text;
+  (void)length;
+  (void)user;
+  const char *name = path + strlen(ROOT);
+  if (g_str_has_prefix(name, "kcheck/")) return;
+  g_autofree char *source = g_strdup_printf("#include <%s>\n", name);
+  g_hash_table_destroy(declared(source, NULL));
+}
+
+/* A header that names what it does not bring along has the file parsed twice. */
+START_TEST(no_header_needs_everything) {
+  kc_data_each(ROOT, include_one, NULL);
 }
 END_TEST
 
@@ -96,6 +131,8 @@ START_TEST(only_what_is_named_is_read) {
   check_wants("#define CALL sqrtf\n", "MATH ");
   check_wants("int tie, get, move;\n", ""); /* of std, and std is not named */
   check_wants("auto t = std::tie(a, b);\n", "TUPLE ");
+  check_wants("ptx::tcgen05_mma(k, g, d, a, b, i, e); ptx::cp_async_bulk_wait_group(n);\n",
+              "PTX_BULK PTX_TCGEN05 PTX_MMA ");
 }
 END_TEST
 
@@ -129,6 +166,8 @@ Suite *test_suite(void) {
   TCase *tcase = tcase_create("wants");
   tcase_set_timeout(tcase, 120);
   tcase_add_test(tcase, each_name_asks_for_its_part);
+  tcase_add_test(tcase, each_name_of_ptx_asks_for_its_part);
+  tcase_add_test(tcase, no_header_needs_everything);
   tcase_add_test(tcase, only_what_is_named_is_read);
   tcase_add_test(tcase, what_can_not_be_followed_wants_all);
   tcase_add_test(tcase, an_error_reads_everything);

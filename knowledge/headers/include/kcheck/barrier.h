@@ -2,7 +2,10 @@
 // mbarrier; the host-visible scopes have the same layout here.
 #pragma once
 #include "ptx_mbarrier.h"
-#include "ptx_copy.h"
+#include "ptx_bulk.h"
+#ifdef KCHECK_WANTS_PTX_TENSOR
+#include "ptx_tensor.h"
+#endif
 #include <cuda/std/atomic>
 namespace cuda {
 namespace std {
@@ -142,6 +145,7 @@ KCHECK_D inline void cp_async_bulk_shared_to_global(void *dst, const void *src,
                                                     ::std::uint32_t size) {
   ptx::cp_async_bulk(ptx::space_global, ptx::space_shared, dst, src, size);
 }
+#ifdef KCHECK_WANTS_PTX_TENSOR
 #define KCHECK_TENSOR(dim, parameters, list)                                                       \
   KCHECK_D inline void cp_async_bulk_tensor_##dim##d_global_to_shared(                             \
       void *dst, const CUtensorMap *map, KCHECK_UNPACK parameters, kcheck_barrier &bar) {          \
@@ -162,6 +166,7 @@ KCHECK_TENSOR(4, (int c0, int c1, int c2, int c3), KCHECK_LIST(c0, c1, c2, c3))
 KCHECK_TENSOR(5, (int c0, int c1, int c2, int c3, int c4), KCHECK_LIST(c0, c1, c2, c3, c4))
 #undef KCHECK_TENSOR
 #undef KCHECK_LIST
+#endif
 } // namespace __v1
 } // namespace experimental
 } // namespace device

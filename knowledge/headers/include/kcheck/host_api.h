@@ -1,5 +1,6 @@
 // The runtime API as host code calls it: types, enumerators (values of CUDA 13.0) and declarations.
 #pragma once
+#include "round_mode.h"
 #include "launch.h"
 typedef struct CUevent_st *cudaEvent_t;
 typedef struct CUgraph_st *cudaGraph_t;
@@ -254,12 +255,6 @@ enum cudaLimit {
   cudaLimitPrintfFifoSize = 1,
   cudaLimitMallocHeapSize = 2,
   cudaLimitPersistingL2CacheSize = 6
-};
-enum cudaRoundMode {
-  cudaRoundNearest = 0,
-  cudaRoundZero = 1,
-  cudaRoundPosInf = 2,
-  cudaRoundMinInf = 3
 };
 typedef enum cudaDataType_t {
   CUDA_R_16F = 2,

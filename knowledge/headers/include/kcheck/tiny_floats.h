@@ -2,6 +2,7 @@
 #pragma once
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
+#include <kcheck/round_mode.h>
 #include <kcheck/vector_float.h>
 #include <kcheck/vector_others.h>
 typedef enum __nv_saturation_t { __NV_NOSAT, __NV_SATFINITE } __nv_saturation_t;
