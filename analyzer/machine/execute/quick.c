@@ -161,7 +161,8 @@ static inline uint64_t to_window(const CoreQuick *q, uint64_t x) {
   return x < IR_SHARED_BASE ? x + IR_SHARED_BASE : x;
 }
 
-static inline uint64_t compute(const CoreQuick *q, uint64_t a, uint64_t b, uint64_t c) {
+static inline __attribute__((always_inline)) uint64_t compute(const CoreQuick *q, uint64_t a,
+                                                              uint64_t b, uint64_t c) {
   switch ((int)q->code) {
   case QUICK_SETP: return compare(q, a, b);
   case QUICK_ADD: return a + b;
@@ -240,33 +241,73 @@ static inline __attribute__((always_inline)) bool plain_source(const Runner *r,
                                                                const QuickSource *s, uint64_t *x) {
   if (s->reg < 0) {
     *x = s->value + (s->ranked ? r->rank : 0);
-    return s->special < 0;
+    return true;
   }
   const MachineReg *reg = &r->regs[s->reg];
   *x = reg->scalar + s->value;
-  if (reg->lanes || reg->watched || (r->lanes & ~reg->known)) return false;
   if (s->extend == EXTEND_S4)
     *x = (uint64_t)(int64_t)(int32_t)*x;
   else if (s->extend != EXTEND_NONE)
     *x = quick_extend(*x, s->extend);
+  return !((uintptr_t)reg->lanes | reg->watched | (r->lanes & ~reg->known));
+}
+
+/* False, and nothing done, where the case is another one; *unchanged counts on. */
+static inline __attribute__((always_inline)) bool do_plain(const Runner *r, const CoreQuick *q,
+                                                           uint32_t step, uint32_t *unchanged) {
+  uint64_t a, b = 0, c = 0;
+  MachineReg *dst = &r->regs[q->dst];
+  if (!plain_source(r, &q->src[0], &a)) return false;
+  if (q->plain > 1 && !plain_source(r, &q->src[1], &b)) return false;
+  if (q->plain > 2 && !plain_source(r, &q->src[2], &c)) return false;
+  if ((uintptr_t)dst->lanes | dst->watched | r->overlaps[q->dst]) return false;
+  uint64_t x = compute(q, a, b, c) & q->mask;
+  *unchanged = dst->scalar != x ? 0 : *unchanged + 1;
+  dst->scalar = x;
+  dst->known |= r->lanes;
+  dst->written = step;
   return true;
 }
 
-/* False, and nothing done, where the case is another one. */
-static inline __attribute__((always_inline)) bool do_plain(const Runner *r, const CoreQuick *q) {
-  uint64_t a, b = 0, c = 0;
-  MachineReg *dst = &r->regs[q->dst];
-  if (q->code < QUICK_MOV || q->code == QUICK_SELECT || !plain_source(r, &q->src[0], &a))
-    return false;
-  if (q->code >= QUICK_SETP && !plain_source(r, &q->src[1], &b)) return false;
-  if (q->code == QUICK_MAD && !plain_source(r, &q->src[2], &c)) return false;
-  if (dst->lanes || dst->watched || r->overlaps[q->dst]) return false;
-  uint64_t x = compute(q, a, b, c) & q->mask;
-  if (dst->scalar != x) r->strand->unchanged = 0;
-  dst->scalar = x;
-  dst->known |= r->lanes;
-  dst->written = (uint32_t)r->machine->step;
-  return true;
+/* Whether a branch of all lanes that leads forward is taken; false: it is another one. */
+static inline bool plain_branch(const Runner *r, const CoreQuick *q, int32_t at, bool *taken) {
+  *taken = true;
+  if (q->guard >= 0) {
+    const MachineReg *guard = &r->regs[q->guard];
+    if ((uintptr_t)guard->lanes | guard->watched | (r->lanes & ~guard->known)) return false;
+    *taken = ((guard->scalar & 1) != 0) != q->guard_negated;
+  }
+  return !*taken || q->target > at;
+}
+
+/* As many such instructions in a row as there are, up to `most`; their number. Ends, too, where the
+ * strand might be found to poll. */
+static uint64_t run_plain(const Runner *r, const CoreQuick *quick, bool host, uint64_t most) {
+  Machine *machine = r->machine;
+  Strand *strand = r->strand;
+  int32_t at = strand->pc;
+  uint32_t step = (uint32_t)machine->step, unchanged = strand->unchanged;
+  uint64_t done = 0;
+  bool changed = false;
+  for (; done < most && unchanged <= CORE_POLL_STEPS; done++) {
+    const CoreQuick *q = &quick[at];
+    if (q->plain) {
+      if (!do_plain(r, q, step + (uint32_t)done + 1, &unchanged)) break;
+      changed |= unchanged == 0;
+      machine->executed[at++] = 1;
+    } else {
+      bool taken;
+      if (q->code != QUICK_BRANCH || host || !plain_branch(r, q, at, &taken)) break;
+      machine->executed[at] = 1;
+      unchanged++;
+      at = taken ? q->target : at + 1;
+    }
+  }
+  machine->step += done;
+  strand->pc = at;
+  strand->unchanged = unchanged;
+  if (changed) strand->rounds = 0;
+  return done;
 }
 
 /* ---- many ---- */
@@ -305,7 +346,7 @@ static inline bool step(const Runner *r, const CoreQuick *q, const IrInsn *insn)
     jump(r, insn, yes);
     machine->executed[at] = 1;
   } else {
-    if (yes && !(r->full && do_plain(r, q)) && !do_one(r, q, insn)) {
+    if (yes && !do_one(r, q, insn)) {
       strand->unchanged = unchanged;
       machine->step--;
       return false;
@@ -339,13 +380,21 @@ bool core_quick(Machine *machine, Strand *strand, uint64_t *slice, bool stop_at_
   uint64_t most = core_until_check(machine);
   if (most > *slice) most = *slice;
   strand->active = strand->mask;
-  for (; most > 0; most--) {
+  while (most > 0) {
+    if (r.full && !stop) {
+      uint64_t done = run_plain(&r, quick, host, most);
+      most -= done;
+      *slice -= done;
+      if (done && core_polls(strand)) *slice = 0;
+      if (most == 0 || *slice == 0) return true;
+    }
     int32_t at = strand->pc;
     if (at >= kernel->insns.count) return true;
     const IrInsn *insn = &kernel->insns.items[at];
     CoreQuick *q = &quick[at];
     if (q->code == QUICK_UNSEEN) quick_decode(machine->session, insn, q);
     if ((host && q->code == QUICK_BRANCH) || !step(&r, q, insn)) return true;
+    most--;
     --*slice;
     if (core_polls(strand)) *slice = 0;
     if (*slice == 0) return true;

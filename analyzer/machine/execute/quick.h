@@ -56,9 +56,11 @@ struct CoreQuick {
   uint8_t compare; /* IrCompare, of a setp */
   uint8_t bits;    /* of the type, for shifts */
   bool is_signed, guard_negated;
+  uint8_t plain; /* sources, of an instruction without guard that run_plain does; else 0 */
   int32_t guard; /* -1: none */
   int32_t dst;
-  uint64_t mask; /* bits that the destination holds */
+  int32_t target; /* of a branch */
+  uint64_t mask;  /* bits that the destination holds */
   QuickSource src[3];
 };
 

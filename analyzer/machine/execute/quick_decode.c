@@ -170,8 +170,19 @@ static QuickCode decode_op(const MachineSession *session, const IrInsn *insn, Co
   }
 }
 
+/* Sources that are read for each lane, of what needs no more than these. */
+static int plain_sources(const CoreQuick *quick) {
+  if (quick->code < QUICK_MOV || quick->code == QUICK_SELECT || quick->guard >= 0) return 0;
+  int count = quick->code == QUICK_MAD ? 3 : quick->code >= QUICK_SETP ? 2 : 1;
+  for (int i = 0; i < count; i++)
+    if (quick->src[i].reg < 0 && quick->src[i].special >= 0) return 0;
+  return count;
+}
+
 void quick_decode(const MachineSession *session, const IrInsn *insn, CoreQuick *out) {
   *out = (CoreQuick){
       .guard = insn->guard, .guard_negated = insn->guard_negated, .dst = -1, .mask = UINT64_MAX};
   out->code = (uint8_t)decode_op(session, insn, out);
+  out->plain = (uint8_t)plain_sources(out);
+  out->target = insn->target;
 }
