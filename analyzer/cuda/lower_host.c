@@ -142,7 +142,7 @@ static bool launch_ex(Lower *l, const Call *call, int variant, IrOperand *result
   const char *name = NULL;
   IrOperand config = lower_value(l, call->args[0]);
   IrOperand kernel = kernel_argument(l, call->args[1], &name);
-  IrOperand list = variant ? role(lower_call_argument(l, call, 2), IR_ROLE_args)
+  IrOperand list = variant ? role(lower_call_argument(l, call, 2), IR_ROLE_arg_list)
                            : arguments(l, call->args + 2, call->nargs - 2);
   IrOperand args[] = {role(kernel, IR_ROLE_kernel), role(config, IR_ROLE_config), list};
   lower_event(l, IR_EV_host_launch_ex, args, 3, 0)->text = name;
@@ -163,7 +163,7 @@ static bool launch_kernel(Lower *l, const Call *call, int variant, IrOperand *re
   IrOperand size = has_size ? lower_call_argument(l, call, 4) : lower_constant(0, IR_TYPE_U(8));
   IrOperand args[] = {role(kernel, IR_ROLE_kernel), role(grid, IR_ROLE_grid),
                       role(block, IR_ROLE_block), role(size, IR_ROLE_size),
-                      role(list, IR_ROLE_args)};
+                      role(list, IR_ROLE_arg_list)};
   lower_event(l, IR_EV_host_launch, args, 5, flags)->text = name;
   *result = lower_constant(0, IR_TYPE_U(4));
   return true;

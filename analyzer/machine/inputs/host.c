@@ -75,8 +75,9 @@ static const IrKernel *find_kernel(const IrProgram *program, const char *name) {
   return NULL;
 }
 
-/* The scalars of all parameters. A record is passed by the address of the caller's copy. */
-static void read_leaves(Machine *machine, Strand *strand, HostLaunch *launch) {
+/* The scalars of all parameters. A record is passed by the address of the caller's copy; what
+ * cudaLaunchKernel and cudaLaunchKernelExC start has a list of such addresses for everything. */
+static void read_leaves(Machine *machine, Strand *strand, HostLaunch *launch, bool by_address) {
   const IrKernel *kernel = find_kernel(machine->program, launch->kernel);
   for (int i = 0; kernel && i < kernel->params.count && i < launch->nargs; i++) {
     const IrParam *param = &kernel->params.items[i];
@@ -85,7 +86,7 @@ static void read_leaves(Machine *machine, Strand *strand, HostLaunch *launch) {
       const IrLeaf *leaf = &param->leaves.items[j];
       HostLeaf out = {.offset = leaf->offset, .value = HOST_UNKNOWN};
       int width = leaf->kind == IR_LEAF_TENSOR_MAP ? 8 : leaf->type.bytes;
-      if (!param->is_record && leaf->kind != IR_LEAF_TENSOR_MAP)
+      if (!by_address && !param->is_record && leaf->kind != IR_LEAF_TENSOR_MAP)
         out.value = arg;
       else if (arg != HOST_UNKNOWN && width >= 1 && width <= 8)
         load_number(machine, strand, (uint64_t)arg + leaf->offset - param->offset, width,
@@ -93,6 +94,15 @@ static void read_leaves(Machine *machine, Strand *strand, HostLaunch *launch) {
       KC_PUSH(machine->session->arena, launch->leaves, out);
     }
   }
+}
+
+/* The addresses in a launch's list, one a parameter: how many. */
+static int listed_arguments(Machine *machine, Strand *strand, const IrInsn *insn,
+                            HostLaunch *launch) {
+  const IrKernel *kernel = find_kernel(machine->program, launch->kernel);
+  int count = kernel ? MIN(kernel->params.count, HOST_ARGS) : 0;
+  load_array(machine, strand, insn, IR_ROLE_arg_list, 8, count, launch->args);
+  return count;
 }
 
 static HostLaunch *new_launch(Machine *machine, Strand *strand, const IrInsn *insn) {
@@ -105,8 +115,11 @@ static HostLaunch *new_launch(Machine *machine, Strand *strand, const IrInsn *in
     launch->grid[i] = launch->block[i] = 1;
     launch->cluster[i] = 0;
   }
-  launch->nargs = role_numbers(machine, strand, insn, IR_ROLE_args, launch->args, HOST_ARGS);
-  read_leaves(machine, strand, launch);
+  bool by_address = ir_arg(insn, IR_ROLE_arg_list) != NULL;
+  launch->nargs = by_address ? listed_arguments(machine, strand, insn, launch)
+                             : role_numbers(machine, strand, insn, IR_ROLE_args, launch->args,
+                                            HOST_ARGS);
+  read_leaves(machine, strand, launch, by_address);
   KC_PUSH(machine->session->arena, run->launches, launch);
   return launch;
 }
