@@ -113,6 +113,32 @@ START_TEST(launch_config_is_read_from_memory) {
 }
 END_TEST
 
+/* cudaLaunchKernelExC: a list of addresses, one a parameter, of scalars as of records. */
+START_TEST(listed_arguments_are_read_where_they_lie) {
+  Host h;
+  begin(&h);
+  IrKernel *kernel = h.program->kernels.items[0];
+  IrParam rows = {.name = "rows", .offset = 128, .bytes = 4};
+  IrLeaf leaf = {.kind = IR_LEAF_INT, .type = IR_TYPE_S(4), .name = "rows", .offset = 128};
+  KC_PUSH(h.arena, rows.leaves, leaf);
+  KC_PUSH(h.arena, kernel->params, rows);
+  uint64_t map = ir_local(&h.b, 128, 64), number = ir_local(&h.b, 4, 4);
+  uint64_t list = ir_local(&h.b, 16, 8), config = ir_local(&h.b, 56, 8);
+  store(&h, number, 4, ir_imm(77));
+  store(&h, list, 8, ir_imm((int64_t)map));
+  store(&h, list + 8, 8, ir_imm((int64_t)number));
+  IrOperand args[] = {kernel_operand(), ir_as(ir_imm((int64_t)config), IR_ROLE_config),
+                      ir_as(ir_imm((int64_t)list), IR_ROLE_arg_list)};
+  ir_emit_event(&h.b, IR_EV_host_launch_ex, args, 3, 0);
+  run(&h);
+  const MachineLaunch *l = &h.facts->launches.items[0];
+  ck_assert_int_eq(l->leaves.count, 2);
+  ck_assert_int_eq(l->leaves.items[1].offset, 128);
+  ck_assert_int_eq(l->leaves.items[1].value, 77);
+  kc_arena_free(h.arena);
+}
+END_TEST
+
 static uint64_t array(Host *h, int width, int count, const int64_t *values) {
   uint64_t at = ir_local(&h->b, (uint64_t)(width * count), 8);
   for (int i = 0; i < count; i++)
@@ -237,6 +263,7 @@ Suite *test_suite(void) {
   TCase *tc = tcase_create("host");
   tcase_add_test(tc, launch_with_constants_and_sizes);
   tcase_add_test(tc, launch_config_is_read_from_memory);
+  tcase_add_test(tc, listed_arguments_are_read_where_they_lie);
   tcase_add_test(tc, tensor_map_reaches_the_launch);
   tcase_add_test(tc, box_dimension_above_256);
   tcase_add_test(tc, inner_box_wider_than_the_swizzle);

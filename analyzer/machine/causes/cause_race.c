@@ -24,21 +24,23 @@ void cause_relate(Machine *machine, IrViolation *v, const Access *access, const 
   if (v) ir_violation_related(machine->violations, v, access->insn->where, "%s", text);
 }
 
-/* Arrivals that one round brings from one place in the code: each warp that executes it, once. */
+/* Arrivals that one round brings from one place in the code: each warp that executes it, once.
+ * Where each arrival comes after the phase before, its warps take turns. */
 static int64_t arrivals_a_round(const Mbar *bar, int *parties) {
   int64_t most = 0;
   *parties = 0;
   for (int i = 0; i < bar->arrivers.count; i++) {
     const IrInsn *insn = bar->arrivers.items[i].insn;
     int64_t sum = 0;
-    int n = 0;
+    int n = 0, unaware = 0;
     for (int j = 0; j < bar->arrivers.count; j++) {
       const MbarArrival *a = &bar->arrivers.items[j];
       if (a->insn != insn || !a->times) continue;
       sum += a->count / a->times;
+      unaware += a->unaware;
       n++;
     }
-    if (sum <= most) continue;
+    if (sum <= most || !unaware) continue;
     most = sum;
     *parties = n;
   }

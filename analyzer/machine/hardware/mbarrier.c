@@ -279,9 +279,19 @@ static void complete(Machine *machine, Mbar *bar, const IrInsn *insn) {
   }
 }
 
-static void remember_arrival(Machine *machine, Mbar *bar, int64_t count, int warp, uint32_t lanes,
-                             const IrInsn *insn) {
+/* Whether an arrival comes after the completion of the phase before, be it by relaxed signals. */
+static bool follows_phase(Machine *machine, const Mbar *bar, const Clock *known, int warp) {
+  const Clocks *clocks = &protocol_of(machine)->clocks;
+  uint32_t complete = bar->base + (uint32_t)bar->phase;
+  if (clock_time(clocks, known, bar->agent, 0) >= complete) return true;
+  return warp >= 0 &&
+         clock_time(clocks, warp_state(machine->warps[warp])->reached, bar->agent, 0) >= complete;
+}
+
+static void remember_arrival(Machine *machine, Mbar *bar, int64_t count, const Clock *known,
+                             int warp, uint32_t lanes, const IrInsn *insn) {
   uint32_t w = warp < 0 ? UINT32_MAX : (uint32_t)warp;
+  bool unaware = !follows_phase(machine, bar, known, warp);
   KC_PUSH(machine->arena, bar->arrivals,
           ((MbarArrival){.insn = insn, .warp = w, .lanes = lanes, .count = count}));
   for (int i = 0; i < bar->arrivers.count; i++) {
@@ -290,17 +300,23 @@ static void remember_arrival(Machine *machine, Mbar *bar, int64_t count, int war
     a->count += count;
     a->lanes |= lanes;
     a->times++;
+    a->unaware += unaware;
     return;
   }
   KC_PUSH(machine->arena, bar->arrivers,
-          ((MbarArrival){.insn = insn, .warp = w, .lanes = lanes, .count = count, .times = 1}));
+          ((MbarArrival){.insn = insn,
+                         .warp = w,
+                         .lanes = lanes,
+                         .count = count,
+                         .times = 1,
+                         .unaware = unaware}));
 }
 
 void mbarrier_arrive(Machine *machine, Mbar *bar, int64_t count, const Clock *known, int warp,
                      uint32_t lanes, const IrInsn *insn, MbarLogKind kind) {
   Protocol *p = protocol_of(machine);
   mbarrier_log(bar, kind, warp, lanes, count, insn, machine->step);
-  remember_arrival(machine, bar, count, warp, lanes, insn);
+  remember_arrival(machine, bar, count, known, warp, lanes, insn);
   bar->last_arrive = insn;
   bar->last_arrive_warp = warp;
   clock_join(&p->clocks, bar->current, known);

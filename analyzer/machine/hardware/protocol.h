@@ -95,6 +95,7 @@ typedef struct MbarArrival {
   uint32_t warp, lanes; /* warp UINT32_MAX: an asynchronous agent */
   int64_t count;
   int times;
+  int unaware; /* of them: not ordered after the completion of the phase before */
 } MbarArrival;
 
 typedef struct MbarCopy {
