@@ -116,9 +116,9 @@ static HostLaunch *new_launch(Machine *machine, Strand *strand, const IrInsn *in
     launch->cluster[i] = 0;
   }
   bool by_address = ir_arg(insn, IR_ROLE_arg_list) != NULL;
-  launch->nargs = by_address ? listed_arguments(machine, strand, insn, launch)
-                             : role_numbers(machine, strand, insn, IR_ROLE_args, launch->args,
-                                            HOST_ARGS);
+  launch->nargs = by_address
+                      ? listed_arguments(machine, strand, insn, launch)
+                      : role_numbers(machine, strand, insn, IR_ROLE_args, launch->args, HOST_ARGS);
   read_leaves(machine, strand, launch, by_address);
   KC_PUSH(machine->session->arena, run->launches, launch);
   return launch;
