@@ -253,9 +253,55 @@ void finish_unknown_copy(Machine *machine, const Strand *strand, const IrInsn *i
     machine_switch_off(machine, checks[i], insn, "the shared address of a copy is not known");
 }
 
+/* Whether an address comes from mapa, through a chain of instructions that compute on it alone. */
+static bool is_mapped(const IrKernel *kernel, int32_t reg) {
+  enum { CHAIN = 6 };
+  for (int step = 0; step < CHAIN; step++) {
+    const IrInsn *def = NULL;
+    for (int i = 0; i < kernel->insns.count; i++) {
+      const IrInsn *insn = &kernel->insns.items[i];
+      if (insn->nargs < 2 || insn->op == IR_store || insn->args[0].kind != IR_OPD_REG ||
+          insn->args[0].id != reg)
+        continue;
+      if (def) return false;
+      def = insn;
+    }
+    if (!def || def->op == IR_mapa) return def != NULL;
+    int from = def->op == IR_mad || def->op == IR_madwide ? 3 : 1;
+    bool follows = def->op == IR_mov || def->op == IR_add || def->op == IR_sub ||
+                   def->op == IR_mad || def->op == IR_madwide || def->op == IR_cvt ||
+                   def->op == IR_cvta;
+    if (!follows || from >= def->nargs || def->args[from].kind != IR_OPD_REG) return false;
+    reg = def->args[from].id;
+  }
+  return false;
+}
+
+/* A place in some CTA of the cluster, while none but the own one is known to run. */
+static void check_unknown_peer(Machine *machine, const Strand *strand, const IrInsn *insn) {
+  int own = strand->warp->cta->rank;
+  if (machine->cluster_size < 2 || insn->op == IR_event || insn->space == IR_SPACE_GLOBAL) return;
+  const IrOperand *address = &insn->args[insn->op == IR_store  ? 0
+                                         : insn->op == IR_load ? insn->nargs - 1
+                                                               : 1];
+  if (address->kind != IR_OPD_REG) return;
+  for (int rank = 0; rank < machine->cluster_size; rank++)
+    if (rank != own && finish_peer_started(machine, strand, strand->active, rank)) return;
+  if (!is_mapped(machine->kernel, address->id)) return;
+  IrViolation *v =
+      machine_violation(machine, MACHINE_CHECK_RACE, insn, "cluster-start-without-sync",
+                        "%s uses the shared memory of whichever CTA the data names, but no cluster "
+                        "barrier guarantees "
+                        "that any other has started",
+                        machine_who(machine, strand));
+  if (!v) return;
+  v->confidence = IR_INFERRED;
+  v->assumed = "that the data names another CTA of the cluster";
+}
+
 void finish_unknown_access(Machine *machine, const Strand *strand, const IrInsn *insn,
                            const MachineAccess *access) {
-  (void)strand;
+  check_unknown_peer(machine, strand, insn);
   if (access->kind != MACHINE_WRITE) return;
   if (insn->space == IR_SPACE_GLOBAL || insn->space == IR_SPACE_LOCAL) return;
   if (insn->space != IR_SPACE_SHARED && insn->space != IR_SPACE_SHARED_CLUSTER) return;
