@@ -67,6 +67,7 @@ typedef struct ProtocolSession {
   uint8_t *plain_reads, *mixed_stores; /* fragment.c: by instruction: not asked, no, yes */
   void *tiles;                         /* tiles.c */
   void *shares;                        /* shares.c */
+  int proxied;                         /* proxied.c: 1 concerned, -1 not, 0 not yet asked */
   void *raster;                        /* raster.c, while it runs blocks */
   uint8_t *holds;                      /* desc.c: by register, what it has of a shared address */
   uint8_t *multiplied;                 /* accumulator.c: by instruction */

@@ -45,6 +45,12 @@ void handover_finish(Machine *machine);
 void words_access(Machine *machine, Strand *strand, const IrInsn *insn,
                   const MachineAccess *access);
 void words_finish(Machine *machine);
+/* proxied.c: an ordinary store to global memory, and a bulk copy of [from, from + bytes) of it into
+ * shared memory. */
+void proxied_store(Machine *machine, Strand *strand, const IrInsn *insn,
+                   const MachineAccess *access);
+void proxied_copy(Machine *machine, Strand *strand, const IrInsn *insn, uint64_t from,
+                  uint64_t bytes);
 void words_report(MachineSession *session);
 
 /* Plain accesses of global memory by several threads of a cluster with nothing to order them.

@@ -2,6 +2,7 @@
 #include "machine/hardware/bulk.h"
 
 #include "machine/causes/cause.h"
+#include "machine/checks/checks.h"
 #include "machine/checks/finish.h"
 #include "machine/hardware/pdl.h"
 #include "machine/inputs/origin.h"
@@ -414,6 +415,7 @@ static void bulk_into_shared(Machine *machine, Strand *strand, const IrInsn *ins
       if (o->src_space != IR_SPACE_SHARED && value_lane(o->src, (int)lane, &src)) {
         check_global_address(machine, insn, src, IR_ROLE_src_addr);
         pdl_async_read(machine, strand, insn, pdl_buffer(src));
+        if (known) proxied_copy(machine, strand, insn, src, (uint32_t)size);
       }
       load_lane(machine, strand, insn, o, (int)lane, &dst, targets,
                 known ? (int64_t)(uint32_t)size : -1);

@@ -364,6 +364,7 @@ void protocol_access(Machine *machine, Strand *strand, const IrInsn *insn,
     touch_shared(machine, strand, insn, access);
   } else if (access->space == IR_SPACE_GLOBAL) {
     words_access(machine, strand, insn, access);
+    proxied_store(machine, strand, insn, access);
     if (access->lanes) tiles_access(machine, strand, access);
     pdl_access(machine, strand, insn, access);
   }

@@ -437,6 +437,7 @@ typedef struct Protocol {
   struct Anchors *anchors; /* swizzle.c */
   void *words_stored;      /* words.c: words of global memory that the run has stored */
   void *shares;            /* shares.c: who touched which word of global memory */
+  struct Proxied *proxied; /* proxied.c: 16 bytes of global memory that ordinary stores wrote */
 } Protocol;
 
 static inline Protocol *protocol_of(const Machine *machine) {
