@@ -77,6 +77,7 @@ void source_check(const IrProgram *program, const Arch *arch, bool exact_target,
     source_check_launches(&check, kernel);
     source_check_tails(&check, kernel);
     source_check_numerics(&check, kernel);
+    source_check_packing(&check, kernel);
   }
   source_check_guards(&check);
   source_check_windows(&check);

@@ -39,6 +39,8 @@ void source_check_aliases(SourceCheck *check, const IrKernel *kernel);
 void source_check_tails(SourceCheck *check, const IrKernel *kernel);
 /* numerics.c: a block scale that is rounded after it was used. */
 void source_check_numerics(SourceCheck *check, const IrKernel *kernel);
+/* packing.c: conversions of two values whose order in memory is swapped. */
+void source_check_packing(SourceCheck *check, const IrKernel *kernel);
 /* window.c: values of the L2 access-policy window. */
 void source_check_windows(SourceCheck *check);
 /* empty.c: kernels that the guards leave empty; guards that admit targets without the feature. */
