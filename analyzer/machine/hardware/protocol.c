@@ -11,6 +11,7 @@
 #include "machine/hardware/pdl.h"
 #include "machine/hardware/tmem.h"
 #include "machine/hardware/wgmma.h"
+#include "machine/inputs/slice.h"
 #include "machine/session.h"
 #include "machine/witness/contract.h"
 #include "machine/witness/timeline.h"
@@ -344,6 +345,37 @@ static void touch_shared(Machine *machine, Strand *strand, const IrInsn *insn,
   }
 }
 
+/* An element of a shared array that is chosen by data (a table, a histogram). Which one is not
+ * known; where none of them is ready, it does not matter. */
+static void touch_somewhere(Machine *machine, Strand *strand, const IrInsn *insn,
+                            const MachineAccess *access) {
+  enum { LOOKS = 2, ALL_LOOKS = 96, MOST_BYTES = 32768 };
+  const uint64_t thread =
+      UINT64_C(7) << IR_SREG_tid_x | UINT64_C(1) << IR_SREG_laneid | UINT64_C(1) << IR_SREG_warpid;
+  const IrOperand *address = slice_address(insn);
+  Protocol *p = protocol_of(machine);
+  if (access->kind == MACHINE_WRITE || !address || insn->op == IR_event || insn->vector > 1) return;
+  if (!p->looked) p->looked = KC_NEW_ARRAY(machine->arena, Looks, machine->kernel->insns.count + 1);
+  Looks *looks = &p->looked[insn - machine->kernel->insns.items];
+  if (looks->warp != strand->warp->index) looks->by_warp = 0;
+  looks->warp = (int16_t)strand->warp->index;
+  if (looks->all >= ALL_LOOKS || looks->by_warp >= LOOKS) return;
+  looks->by_warp++;
+  looks->all++;
+  Slice slice = slice_operand(machine->session, address);
+  const IrObject *object = slice.object >= 0 ? &machine->kernel->objects.items[slice.object] : NULL;
+  if (!object || object->dynamic || object->fields.count != 1 || slice.mapped || slice.opaque ||
+      slice.permutes || !slice.loads || (slice.special & thread) || object->bytes > MOST_BYTES)
+    return;
+  Access *record = protocol_thread_access(machine, strand, insn, ACTOR_THREAD,
+                                          access->kind == MACHINE_ATOMIC, access->unknown);
+  record->atomic = access->kind == MACHINE_ATOMIC;
+  uint32_t start = (uint32_t)machine->session->object_offset[slice.object], where = 0;
+  int rank = strand->warp->cta->rank;
+  if (race_wherever(p->races, strand, record, rank, start, (uint32_t)object->bytes, &where))
+    race_touch(p->races, strand, record, -1, rank, where, access->bytes);
+}
+
 void protocol_access(Machine *machine, Strand *strand, const IrInsn *insn,
                      const MachineAccess *access) {
   if (raster_runs(machine)) {
@@ -352,6 +384,7 @@ void protocol_access(Machine *machine, Strand *strand, const IrInsn *insn,
   }
   if (access->unknown && !access->lanes) {
     finish_unknown_access(machine, strand, insn, access);
+    if (access->space != IR_SPACE_GLOBAL) touch_somewhere(machine, strand, insn, access);
     return;
   }
   if (access->lanes) {

@@ -387,6 +387,11 @@ typedef struct GlobalWord { /* of global memory, that the kernel stores to or up
   uint64_t store_step, atomic_step;
 } GlobalWord;
 
+typedef struct Looks { /* times that an access to an element that is not known was judged */
+  int16_t warp;        /* the last */
+  uint8_t by_warp, all;
+} Looks;
+
 typedef struct Protocol {
   Machine *machine;
   Clocks clocks;
@@ -435,6 +440,7 @@ typedef struct Protocol {
   struct Timeline *timeline;
   struct Layouts *layouts; /* fragment.c */
   struct Anchors *anchors; /* swizzle.c */
+  Looks *looked;           /* by instruction */
   void *words_stored;      /* words.c: words of global memory that the run has stored */
   void *shares;            /* shares.c: who touched which word of global memory */
   struct Proxied *proxied; /* proxied.c: 16 bytes of global memory that ordinary stores wrote */

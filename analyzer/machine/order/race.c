@@ -601,6 +601,40 @@ void race_touch_lanes(RaceHistory *races, Strand *strand, const Access *access, 
   }
 }
 
+/* Whether the last write of the word is over for the lanes of `touch`. Their warp's own accesses
+ * are left to it. */
+static bool is_settled(Touch *touch, Cell cell) {
+  const History *h = cell ? history(touch->races, cell) : NULL;
+  if (!h || !h->write) return true;
+  return is_over(touch, h->write);
+}
+
+static bool is_own_write(const Touch *touch, Cell cell) {
+  const History *h = cell ? history(touch->races, cell) : NULL;
+  return h && h->write &&
+         ref_access(touch->races, h->write)->warp == (uint32_t)touch->strand->warp->index &&
+         ref_access(touch->races, h->write)->actor == ACTOR_THREAD;
+}
+
+bool race_wherever(RaceHistory *races, Strand *strand, const Access *access, int rank,
+                   uint32_t offset, uint32_t bytes, uint32_t *where) {
+  Touch touch = {.races = races, .strand = strand, .access = access, .observers = access->issuers};
+  bool found = false;
+  if (rank < 0 || rank >= races->ctas || offset + bytes > races->npages * PAGE_BYTES) return false;
+  for (uint32_t at = offset; at < offset + bytes;) {
+    const Page *page = &races->pages[(size_t)rank * races->npages + at / PAGE_BYTES];
+    uint32_t word = at % PAGE_BYTES / 4, page_start = at / PAGE_BYTES * PAGE_BYTES;
+    Cell cell = page->cells ? page->cells[run_start(page, word)] : page->whole;
+    if (!is_own_write(&touch, cell)) {
+      if (is_settled(&touch, cell)) return false;
+      if (!found) *where = at;
+      found = true;
+    }
+    at = page_start + (page->cells ? 4 * run_end(page, word) : PAGE_BYTES);
+  }
+  return found;
+}
+
 bool race_is_exact(const RaceHistory *races) {
   return !races->inexact;
 }

@@ -89,6 +89,11 @@ void race_touch_rows(RaceHistory *races, Strand *strand, const Access *access, i
 /* The same for the part of each lane of `lanes`, all in one go; `places`: rank << 24 | offset. */
 void race_touch_lanes(RaceHistory *races, Strand *strand, const Access *access, uint32_t lanes,
                       const uint64_t places[32], uint32_t bytes);
+/* Whether `access`, of lanes whose place in [offset, offset + bytes) is not known, meets a write
+ * that is not over wherever it goes (but to what its warp has stored itself); *where gets the first
+ * such place. Nothing is recorded. */
+bool race_wherever(RaceHistory *races, Strand *strand, const Access *access, int rank,
+                   uint32_t offset, uint32_t bytes, uint32_t *where);
 /* Whether nothing was left out: no race was found, and none would be found if the same accesses
  * came in another order that the synchronisation allows. */
 bool race_is_exact(const RaceHistory *races);
