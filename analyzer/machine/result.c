@@ -182,6 +182,14 @@ static void note_shape(Machine *machine) {
   session->result->complete = false;
 }
 
+void core_all_sides(CoreSession *core, int runs) {
+  for (int i = 0; i < core->findings.count; i++) {
+    CoreFinding *f = &core->findings.items[i];
+    f->any_side |= runs > 0 && f->sides == runs;
+    f->sides = 0;
+  }
+}
+
 void core_collect(Machine *machine) {
   CoreSession *core = core_session(machine);
   core->halted |= halted(machine);
@@ -226,6 +234,7 @@ void core_collect(Machine *machine) {
     f->degenerate &= sample->degenerate;
     f->ragged &= sample->ragged;
     const char *assumed = check == MACHINE_CHECK_ALWAYS ? NULL : made_up(machine);
+    f->sides += assumed == by_decision;
     if (assumed)
       f->assumed = assumed;
     else
@@ -323,7 +332,7 @@ void core_publish(MachineSession *session, IrViolations *violations) {
     if (is_convention(session, f)) f->violation->confidence = IR_FALLBACK;
     IrConfidence seen = f->forced ? IR_PROVED_FORCED : IR_PROVED_CHOSEN;
     if (f->violation->confidence < seen) f->violation->confidence = seen;
-    IrConfidence most = speculative(f) ? IR_FALLBACK : IR_INFERRED;
+    IrConfidence most = speculative(f) && !f->any_side ? IR_FALLBACK : IR_INFERRED;
     if (!f->firm && f->violation->confidence < most) {
       f->violation->confidence = most;
       f->violation->assumed = f->assumed;

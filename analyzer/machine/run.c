@@ -355,6 +355,8 @@ static Outcome run_sides(MachineSession *session, const MachineSample *sample,
   Outcome out = run_once(session, sample, schedule);
   const IrInsn *branch = core->decisions.count ? core->decisions.items[0].insn : NULL;
   if (core->decisions_cut) *budget = 0;
+  int runs = 1;
+  bool all = !core->decisions_cut;
   while (next_decisions(core)) {
     if (*budget <= 0 || time_is_up(session)) {
       session->result->complete = false;
@@ -363,11 +365,14 @@ static Outcome run_sides(MachineSession *session, const MachineSample *sample,
                        "a condition on data that nobody knows controls synchronisation (%s): not "
                        "all of its outcomes were run",
                        machine_line(&naming, branch));
+      all = false;
       break;
     }
     --*budget;
+    runs++;
     run_once(session, sample, schedule);
   }
+  core_all_sides(core, all && branch ? runs : 0);
   core->decisions.count = 0;
   return out;
 }
@@ -556,7 +561,10 @@ MachineResult *machine_run(KcArena *arena, const IrProgram *program, const IrKer
   core_replays(session, samples);
   protocol_report(session);
   core_name_unreached(session, samples);
-  if (core->has_dynamic && core->shared_reach > core->dynamic_base)
+  bool overflows = false; /* a copy that is too large reaches too far, the size is right */
+  for (int i = before; i < violations->list.count; i++)
+    overflows |= strcmp(violations->list.items[i]->kind, "tma-box-exceeds-buffer") == 0;
+  if (core->has_dynamic && core->shared_reach > core->dynamic_base && !overflows)
     result->dynamic_smem_end = (int64_t)core->shared_reach - core->dynamic_base;
   if (core->has_dynamic && core->least_reach > core->dynamic_base)
     result->dynamic_smem_least = (int64_t)core->least_reach - core->dynamic_base;

@@ -48,6 +48,15 @@ typedef struct Accusation {
   bool degenerate; /* seen with inputs whose findings may be withheld: it explains nothing else */
 } Accusation;
 
+/* A finding of something that is missing between two instructions (cause_told.c). */
+typedef struct Told {
+  const char *kind;
+  uint32_t where;
+  int32_t first, then; /* instructions */
+  IrViolation *violation;
+  bool degenerate;
+} Told;
+
 typedef struct ProtocolSession {
   KC_VEC(InferredCopy) copies;
   KC_VEC(BarrierContract) contracts;
@@ -58,6 +67,8 @@ typedef struct ProtocolSession {
   int tmem_columns, registers;
   KC_VEC(int) warpgroup_registers;
   KC_VEC(Accusation) accusations;
+  KC_VEC(Told) told;
+  bool rehearsal;                      /* a finding is shown again with smaller inputs */
   void *slices;                        /* slice.c: who writes each register */
   int32_t *array_of;                   /* vector.c: by instruction */
   void *patterns;                      /* pattern.c */

@@ -172,6 +172,13 @@ static void show_fix(const Text *t, const Finding *f) {
                          f->fix_safe ? "--fix" : "--fix --unsafe-fixes");
 }
 
+/* What a run has shown can be drawn, with fewer stages than the source has where that shows it. */
+static void show_picture(const Text *t, const Finding *f) {
+  if (!f->witness_text || f->line == 0) return;
+  snippet_ink(t->out, t->options->color, INK_BOLD, "picture:");
+  g_string_append_printf(t->out, " kcheck trace %s:%d\n", f->path, f->line);
+}
+
 static void show_finding(const Text *t, const Finding *f) {
   int width = gutter_width(f);
   first_line(t, f);
@@ -183,8 +190,10 @@ static void show_finding(const Text *t, const Finding *f) {
   append_folded(t, f->help, (int)strlen("help: "), (int)strlen("help: "));
   show_fix(t, f);
   snippet_ink(t->out, t->options->color, INK_BOLD, "page:");
-  g_string_append_printf(t->out, " %s%s%s   more: kcheck explain %s\n\n", f->page,
+  g_string_append_printf(t->out, " %s%s%s   more: kcheck explain %s\n", f->page,
                          f->anchor ? "#" : "", f->anchor ? f->anchor : "", f->rule);
+  show_picture(t, f);
+  g_string_append_c(t->out, '\n');
 }
 
 /* ---- the last lines of a run ---- */

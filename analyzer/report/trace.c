@@ -129,6 +129,10 @@ static void append_element(GString *out, const char *tag, const char *css, const
   g_string_append_printf(out, "</%s>\n", tag);
 }
 
+static void say_place(const char *words, void *out) {
+  append_element(out, "div", "told", words);
+}
+
 static void append_page_head(const TraceInput *input, const char *note, GString *out) {
   g_autofree char *sentence = sentence_of(input), *inputs = inputs_of(input);
   g_string_append(out, "<header><h1>");
@@ -141,6 +145,7 @@ static void append_page_head(const TraceInput *input, const char *note, GString 
   if (inputs) append_element(out, "p", "note", inputs);
   for (int i = 0; input->fault && i < input->fault->witness.count; i++)
     append_element(out, "div", "told", input->fault->witness.items[i]);
+  trace_each_place(input, say_place, out);
   if (note) append_element(out, "p", "note", note);
   g_string_append(out, "</header>\n");
 }

@@ -401,3 +401,17 @@ void trace_draw_fault(const TracePicture *p, GString *out) {
   if (remark_of[1] >= 0) append_ring(p, 1, s->second, "2", openings[1], out);
   if (remark_of[2] >= 0) append_ring(p, 2, s->here, "!", openings[2], out);
 }
+
+void trace_each_place(const TraceInput *input, void (*say)(const char *words, void *user),
+                      void *user) {
+  const Finding *f = input->finding;
+  for (guint i = 0; f && i < f->related->len; i++) {
+    const FindingRelated *place = f->related->pdata[i];
+    if (g_str_has_prefix(place->message, "called from") ||
+        g_str_has_prefix(place->message, "in `") ||
+        g_str_has_prefix(place->message, "in the macro") || strcmp(place->path, f->path) != 0)
+      continue;
+    g_autofree char *words = g_strdup_printf("line %d: %s", place->line, place->message);
+    say(words, user);
+  }
+}

@@ -34,6 +34,10 @@ double trace_draw_legend(const TracePicture *picture, int y, GString *out);
 /* "asynchronous load of s.a[0], phase 1, warp 0 (gemm.cu:35), step 440" */
 char *trace_detail(const TraceInput *input, const MachineInterval *interval);
 void trace_append_escaped(GString *out, const char *text);
+/* Calls `say` with the words of each place that the finding names besides its own: "line 47: the
+ * loop of those who arrive". Where something is called, or expanded, is left out. */
+void trace_each_place(const TraceInput *input, void (*say)(const char *words, void *user),
+                      void *user);
 /* " (gemm.cu:35)", or nothing. */
 void trace_append_place(const TraceInput *input, uint32_t where, GString *out);
 

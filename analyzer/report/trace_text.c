@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "report/trace.h"
-#include "report/trace_layout.h"
+#include "report/trace_draw.h"
 
 static char letter(const MachineInterval *interval) {
   if (interval->order) return interval->order == 1 ? '1' : '2';
@@ -60,6 +60,10 @@ static void append_letters(const TraceInput *input, const TraceLayout *layout, i
   g_string_append_c(out, '\n');
 }
 
+static void say_place(const char *words, void *out) {
+  g_string_append_printf(out, "%s\n", words);
+}
+
 static void append_told(const TraceInput *input, GString *out) {
   if (!input->finding) {
     g_string_append_printf(out, "%s: no fault that a run shows, one run as it should be\n",
@@ -80,6 +84,7 @@ static void append_told(const TraceInput *input, GString *out) {
   g_string_append_c(out, '\n');
   for (int i = 0; input->fault && i < input->fault->witness.count; i++)
     g_string_append_printf(out, "%s\n", input->fault->witness.items[i]);
+  trace_each_place(input, say_place, out);
 }
 
 static void append_row(const TraceInput *input, const TraceLayout *layout, guint row, int label,

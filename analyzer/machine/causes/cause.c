@@ -84,10 +84,18 @@ static void keep_groups(const Machine *machine, Symptom *s) {
     s->group_over = clock_time(&protocol_of(machine)->clocks, lanes_group(&ws->lanes, lane)->clock,
                                s->before->agent, lane) >= s->before_time;
     uint32_t reader = s->lanes & ~(s->lanes - 1);
+    const WarpState *own = warp_state(machine->warps[s->warp]);
+    s->own_wait = own->cp_async.wait[first_lane(reader)];
+    bool other = ws != own || reader != UINT32_C(1) << lane;
+    s->own_over = other && own->cp_async.agent &&
+                  lanes_know(&protocol_of(machine)->clocks, &own->lanes, reader,
+                             own->cp_async.agent, reader, s->before_time);
     s->knew_earlier =
         s->before_time > 1 &&
         lanes_know(&protocol_of(machine)->clocks, &warp_state(machine->warps[s->warp])->lanes,
                    reader, s->before->agent, UINT32_C(1) << lane, s->before_time - 1);
+  } else if (s->now->actor == ACTOR_CP_ASYNC) {
+    s->own_wait = ws->cp_async.wait[lane];
   }
 }
 
@@ -224,7 +232,7 @@ void cause_init_fence(Machine *machine, const IrInsn *insn, bool initialised) {
 
 /* ---- reporting ---- */
 
-static uint32_t array_of(Machine *machine, int64_t offset) {
+uint32_t cause_array(Machine *machine, int64_t offset) {
   if (offset < 0) return 0;
   uint64_t start = (uint64_t)offset;
   const IrField *field = machine_shared_field(machine, (uint64_t)offset, &start);
@@ -249,7 +257,7 @@ static bool explained(const ProtocolSession *session, bool degenerate, const cha
 
 void cause_many_issuers(Machine *machine, const Mbar *bar, uint32_t offset) {
   ProtocolSession *session = session_protocol(machine->session);
-  uint32_t barrier = array_of(machine, bar->offset), data = array_of(machine, offset);
+  uint32_t barrier = cause_array(machine, bar->offset), data = cause_array(machine, offset);
   for (int i = 0; i < session->accusations.count; i++) {
     const Accusation *a = &session->accusations.items[i];
     if (a->kind == many_issuers && a->barrier == barrier && a->data == data) return;
@@ -280,13 +288,15 @@ bool protocol_withdrawn(const MachineSession *session, const IrViolation *violat
 IrViolation *blame(Machine *machine, const Blame *what, const char *message, ...) {
   ProtocolSession *session = session_protocol(machine->session);
   if (machine_is_off(machine, what->check)) return NULL;
-  uint32_t barrier = what->bar     ? array_of(machine, what->bar->offset)
-                     : what->at    ? array_of(machine, (int64_t)what->at - 1)
+  uint32_t barrier = what->bar     ? cause_array(machine, what->bar->offset)
+                     : what->at    ? cause_array(machine, (int64_t)what->at - 1)
                      : what->named ? UINT32_C(0x80000000) + (uint32_t)what->named
                                    : 0;
-  uint32_t data = array_of(machine, what->data);
+  uint32_t data = cause_array(machine, what->data);
   if (explained(session, machine->sample->degenerate, what->kind, barrier, data)) return NULL;
   if (what->generic > strongest(session)) return NULL;
+  if (what->first && cause_told(machine, what)) return NULL;
+  if (what->named && cause_told_in_helper(machine, what)) return NULL;
   va_list args;
   va_start(args, message);
   char *text = kc_vprintf(machine->session->arena, message, args);
@@ -298,6 +308,7 @@ IrViolation *blame(Machine *machine, const Blame *what, const char *message, ...
   if (v) {
     Accusation a = {what->kind, barrier, data, what->generic, v, machine->sample->degenerate};
     KC_PUSH(machine->session->arena, session->accusations, a);
+    if (what->first) cause_tell(machine, what, v);
   }
   return v;
 }
@@ -420,13 +431,25 @@ static bool explain_init(Machine *machine, const Symptom *s) {
     if (v) ir_violation_related(machine->violations, v, s->insn->where, "initialised here");
   } else if (remote) {
     v = blame(machine,
-              BLAME("mbarrier-init-cluster-visibility", MACHINE_CHECK_RACE, s->insn, s->bar, -1, 0),
+              &(Blame){.kind = "mbarrier-init-cluster-visibility",
+                       .check = MACHINE_CHECK_RACE,
+                       .insn = s->insn,
+                       .bar = s->bar,
+                       .data = -1,
+                       .first = s->insn,
+                       .then = s->now_insn},
               "%s of CTA %d is used by CTA %d, but its initialisation is not made visible to the "
               "cluster (fence.mbarrier_init before a relaxed cluster barrier, or a releasing one)",
               name, s->bar->rank, warp->cta->rank);
   } else {
     v = blame(machine,
-              BLAME("mbarrier-init-not-synchronized", MACHINE_CHECK_RACE, s->insn, s->bar, -1, 0),
+              &(Blame){.kind = "mbarrier-init-not-synchronized",
+                       .check = MACHINE_CHECK_RACE,
+                       .insn = s->insn,
+                       .bar = s->bar,
+                       .data = -1,
+                       .first = s->insn,
+                       .then = s->now_insn},
               "%s is initialised here, but %s by warp %d at %s is not ordered after it (no "
               "__syncthreads in between)",
               name, s->what, warp->id, machine_line(machine, s->now_insn));
@@ -493,10 +516,18 @@ static MachineEffect effect_of(const Machine *machine, const char *kind) {
   return options->effect ? options->effect(kind, options->effect_user) : MACHINE_EFFECT_DATA;
 }
 
+static bool leaves_early(const char *kind) {
+  return strcmp(kind, "cluster-remote-barrier-exited") == 0 ||
+         strcmp(kind, "cluster-exit-without-sync") == 0;
+}
+
 /* Whether a violation was found that what follows may be the consequence of. */
 static bool found_before(const Machine *machine, bool hang) {
   for (int i = 0; i < machine->violations->list.count; i++) {
-    MachineEffect effect = effect_of(machine, machine->violations->list.items[i]->kind);
+    const char *kind = machine->violations->list.items[i]->kind;
+    /* Others hang, so this CTA ends before them. */
+    if (hang && machine->stuck && leaves_early(kind)) continue;
+    MachineEffect effect = effect_of(machine, kind);
     if (hang ? effect == MACHINE_EFFECT_HANG : effect != MACHINE_EFFECT_NONE) return true;
   }
   return false;

@@ -17,7 +17,8 @@ typedef struct Blame {
   int64_t data; /* shared offset, -1: none */
   int generic;  /* 0: a cause; 1, 2: a symptom, reported only while nothing lower was in any run */
   int named;    /* 1 + number of a named barrier; 0: none */
-  uint32_t at;  /* 1 + shared offset of a place that should hold a barrier; 0: none */
+  const IrInsn *first, *then; /* something is missing between the two; NULL: not told of places */
+  uint32_t at;                /* 1 + shared offset of a place that should hold a barrier; 0: none */
 } Blame;
 
 #define BLAME(kind_, check_, insn_, bar_, data_, generic_)                                         \
@@ -27,6 +28,16 @@ typedef struct Blame {
             .bar = (bar_),                                                                         \
             .data = (data_),                                                                       \
             .generic = (generic_)})
+
+/* The same, of something that is missing between two instructions. */
+#define BLAME_BETWEEN(kind_, check_, insn_, data_, generic_, first_, then_)                        \
+  (&(Blame){.kind = (kind_),                                                                       \
+            .check = (check_),                                                                     \
+            .insn = (insn_),                                                                       \
+            .data = (data_),                                                                       \
+            .generic = (generic_),                                                                 \
+            .first = (first_),                                                                     \
+            .then = (then_)})
 
 /* Records the violation, unless a cause that was named before already explains it. */
 IrViolation *blame(Machine *machine, const Blame *what, const char *message, ...)

@@ -42,16 +42,16 @@ static bool astray_in_cluster(const Machine *machine, const Stuck *s, const Stuc
          !code_ahead(kernel, machine->arena, s->strand->pc, code_is_same, other->insn);
 }
 
-bool hang_named_barrier(Machine *machine, const Hang *hang, const Stuck *s) {
+bool hang_block_barrier(Machine *machine, const Hang *hang, const Stuck *s) {
   if (!s->strand->blocked || strcmp(s->strand->blocked, "barrier") != 0) return false;
   const NamedBarrier *bar = s->strand->wait_object;
   const CtaState *cta = cta_state(s->strand->warp->cta);
   int id = (int)(bar - cta->named);
+  if (bar->explicit_count) return false;
   for (int i = 0; i < hang->list.count; i++) {
     const Stuck *other = &hang->list.items[i];
     if (other->strand->warp->cta != s->strand->warp->cta || other->strand == s->strand) continue;
     if (other->strand->wait_object == bar) continue;
-    if (bar->explicit_count) continue;
     if (astray_in_cluster(machine, s, other, id)) return cluster_short(machine, other, s);
     /* A block-wide barrier that part of the block waits in, while others wait for something else
      * for ever. */
@@ -66,15 +66,7 @@ bool hang_named_barrier(Machine *machine, const Hang *hang, const Stuck *s) {
                          machine_who(machine, other->strand));
     return true;
   }
-  if (!bar->explicit_count) return false;
-  if (comes_later(hang, s, code_is_barrier, &(int64_t){id})) return false;
-  IrViolation *v =
-      blame(machine, BLAME("barrier-thread-count", MACHINE_CHECK_DEADLOCK, s->insn, NULL, -1, 0),
-            "barrier %d waits for %lld threads, only %lld arrive", id, (long long)bar->expected,
-            (long long)bar->arrived);
-  if (v && bar->first && bar->first != s->insn)
-    ir_violation_related(machine->violations, v, bar->first->where, "the first arrival");
-  return v != NULL;
+  return false;
 }
 
 /* Whether the lanes that are missing wait for something else, behind which they would come here. */

@@ -168,6 +168,22 @@ static int32_t writer_before(const IrKernel *kernel, int32_t at, const IrOperand
   return -1;
 }
 
+CodeLoop code_loop(const IrKernel *kernel, const IrInsn *insn, const CodeLoop *inner) {
+  int32_t at = (int32_t)(insn - kernel->insns.items);
+  Range r = larger_loop(kernel, at, inner ? inner->last - inner->first + 1 : 0);
+  CodeLoop out = {r.first, r.last, NULL};
+  for (int32_t i = r.first; i <= r.last && !out.bound; i++) {
+    const IrInsn *leave = &kernel->insns.items[i];
+    bool exits = leave->op == IR_branch && leave->guard >= 0 &&
+                 (leave->target > r.last || (i == r.last && leave->target == r.first));
+    if (!exits) continue;
+    IrOperand guard = {.kind = IR_OPD_REG, .id = leave->guard};
+    int32_t from = writer_before(kernel, i, &guard, false);
+    out.bound = from >= r.first ? &kernel->insns.items[from] : leave;
+  }
+  return out;
+}
+
 /* Whether it computes a register from itself: phase ^= 1, ++round. */
 static bool steps(const IrInsn *insn) {
   if (insn->op != IR_add && insn->op != IR_sub && insn->op != IR_bxor) return false;
@@ -260,17 +276,21 @@ static void push(int32_t *stack, int *depth, uint8_t *seen, int32_t count, int32
   stack[(*depth)++] = at;
 }
 
-const IrInsn *code_ahead(const IrKernel *kernel, KcArena *arena, int32_t from, CodeTest test,
-                         const void *user) {
+/* Walks all paths behind `from` until `test` holds; where `blocks` is given, not through it. */
+static const IrInsn *walk(const IrKernel *kernel, KcArena *arena, int32_t from, CodeTest test,
+                          const void *user, const IrInsn *blocks) {
   int32_t count = kernel->insns.count;
   int32_t *stack = KC_NEW_ARRAY(arena, int32_t, count + 1);
   uint8_t *seen = kc_alloc(arena, (size_t)count + 1);
   int depth = 0;
-  push(stack, &depth, seen, count, from);
+  bool start = true;
+  stack[depth++] = from;
   while (depth > 0) {
     int32_t at = stack[--depth];
     const IrInsn *insn = &kernel->insns.items[at];
-    if (at != from && test(insn, user)) return insn;
+    if (!start && test(insn, user)) return insn;
+    start = false;
+    if (insn == blocks) continue;
     bool goes_on =
         !((insn->op == IR_exit || insn->op == IR_trap || insn->op == IR_branch) && insn->guard < 0);
     if (insn->op == IR_branch) push(stack, &depth, seen, count, insn->target);
@@ -279,6 +299,33 @@ const IrInsn *code_ahead(const IrKernel *kernel, KcArena *arena, int32_t from, C
     if (goes_on) push(stack, &depth, seen, count, at + 1);
   }
   return NULL;
+}
+
+typedef struct Elsewhere {
+  const IrInsn *from;
+  CodeTest test;
+  const void *user;
+} Elsewhere;
+
+static bool is_elsewhere(const IrInsn *insn, const void *user) {
+  const Elsewhere *e = user;
+  return insn != e->from && e->test(insn, e->user);
+}
+
+const IrInsn *code_ahead(const IrKernel *kernel, KcArena *arena, int32_t from, CodeTest test,
+                         const void *user) {
+  Elsewhere e = {.from = &kernel->insns.items[from], .test = test, .user = user};
+  return walk(kernel, arena, from, is_elsewhere, &e, NULL);
+}
+
+static bool ends(const IrInsn *insn, const void *unused) {
+  (void)unused;
+  return insn->op == IR_exit;
+}
+
+bool code_must_pass(const IrKernel *kernel, KcArena *arena, int32_t from, const IrInsn *insn) {
+  return code_ahead(kernel, arena, from, code_is_same, insn) &&
+         !walk(kernel, arena, from, ends, NULL, insn);
 }
 
 bool code_is_barrier(const IrInsn *insn, const void *number) {

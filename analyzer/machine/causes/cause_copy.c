@@ -8,13 +8,13 @@
 /* `copy` fills again what `reader` may still read. */
 static bool cp_async_over(Machine *machine, const Symptom *s, const Access *reader,
                           const Access *copy) {
-  IrViolation *v = blame(
-      machine,
-      BLAME("async-copy-refill-no-barrier", MACHINE_CHECK_RACE, copy->insn, NULL, s->offset, 0),
-      "cp.async by %s refills %s while %s may still read it: no barrier comes "
-      "in between",
-      witness_warp(machine, copy->warp), cause_place(machine, s),
-      witness_warp(machine, reader->warp));
+  IrViolation *v = blame(machine,
+                         BLAME_BETWEEN("async-copy-refill-no-barrier", MACHINE_CHECK_RACE,
+                                       copy->insn, s->offset, 0, reader->insn, copy->insn),
+                         "cp.async by %s refills %s while %s may still read it: no barrier comes "
+                         "in between",
+                         witness_warp(machine, copy->warp), cause_place(machine, s),
+                         witness_warp(machine, reader->warp));
   cause_relate(machine, v, reader, witness_access(machine, reader));
   witness_race(machine, v, s->before, s->now, "a barrier that both take part in");
   return v != NULL;
@@ -52,7 +52,8 @@ bool cause_cp_async_read(Machine *machine, const Symptom *s) {
   int lane = s->before_lane >= 0 ? s->before_lane : first_lane(copy->lanes);
   const IrInsn *wait = s->group_wait;
   IrViolation *v;
-  if (!wait && (ws->bulk.wait[lane] || ws->wgmma_wait)) {
+  bool alone = s->group_over || s->own_over; /* each has waited for its own copies */
+  if (!wait && !s->own_over && (ws->bulk.wait[lane] || ws->wgmma_wait)) {
     v = blame(machine,
               BLAME("async-copy-group-kind", MACHINE_CHECK_RACE,
                     ws->bulk.wait[lane] ? ws->bulk.wait[lane] : ws->wgmma_wait, NULL, s->offset, 0),
@@ -61,17 +62,16 @@ bool cause_cp_async_read(Machine *machine, const Symptom *s) {
               ws->bulk.wait[lane] ? "bulk" : "wgmma", cause_place(machine, s));
   } else if (s->group_over && s->knew_earlier) {
     return cp_async_over(machine, s, s->now, copy);
-  } else if (!wait && cp_async_kept(machine, s)) {
+  } else if (!wait && !s->own_over && cp_async_kept(machine, s)) {
     return true;
-  } else if (!wait || s->group_over) {
-    v = blame(
-        machine,
-        BLAME("async-copy-wait-missing", MACHINE_CHECK_RACE, s->now->insn, NULL, s->offset, 0),
-        s->group_over
-            ? "%s is read by %s, but only the thread that copied it has waited: no barrier "
-              "follows its wait_group"
-            : "%s is read by %s, and no cp.async.wait_group covers the copy into it",
-        cause_place(machine, s), witness_warp(machine, s->now->warp));
+  } else if (!wait || alone) {
+    v = blame(machine,
+              BLAME_BETWEEN("async-copy-wait-missing", MACHINE_CHECK_RACE, s->now->insn, s->offset,
+                            0, alone && s->own_wait ? s->own_wait : copy->insn, s->now->insn),
+              alone ? "%s is read by %s, but a thread's wait_group covers only the copies of that "
+                      "thread: no barrier lets it know that the others have waited too"
+                    : "%s is read by %s, and no cp.async.wait_group covers the copy into it",
+              cause_place(machine, s), witness_warp(machine, s->now->warp));
   } else {
     int64_t n = s->group_wait_n;
     uint32_t total = ws->groups[lane];
@@ -86,14 +86,17 @@ bool cause_cp_async_read(Machine *machine, const Symptom *s) {
                    : "wait_group %lld leaves the copy into %s pending, which is read next",
               (long long)n, cause_place(machine, s));
   }
+  if (v && alone && s->own_wait)
+    ir_violation_related(machine->violations, v, s->own_wait->where,
+                         "this wait_group is for the copies of the thread itself");
   cause_relate(machine, v, copy, witness_access(machine, copy));
   cause_relate(machine, v, s->now, witness_access(machine, s->now));
   bool own =
       copy->warp == s->now->warp && copy->actor == ACTOR_CP_ASYNC && s->now->lanes == copy->lanes;
   witness_race(machine, v, copy, s->now,
-               s->group_over ? "a barrier behind the copying thread's wait_group"
-               : own         ? "a cp.async.wait_group that covers the copy"
-                             : "a cp.async.wait_group that covers the copy, then a barrier");
+               alone ? "a barrier behind the copying thread's wait_group"
+               : own ? "a cp.async.wait_group that covers the copy"
+                     : "a cp.async.wait_group that covers the copy, then a barrier");
   return v != NULL;
 }
 
@@ -101,12 +104,19 @@ bool cause_cp_async_refill(Machine *machine, const Symptom *s) {
   const Access *copy = s->now, *reader = s->before;
   /* The first copy of its lane refills nothing: the reader should have waited for it. */
   if (copy->time > 1) return cp_async_over(machine, s, reader, copy);
+  const IrInsn *own = s->own_wait;
   IrViolation *v =
       blame(machine,
-            BLAME("async-copy-wait-missing", MACHINE_CHECK_RACE, reader->insn, NULL, s->offset, 0),
-            "%s is read by %s, and nothing orders it after the cp.async by %s that fills it",
+            BLAME_BETWEEN("async-copy-wait-missing", MACHINE_CHECK_RACE, reader->insn, s->offset, 0,
+                          own ? own : copy->insn, reader->insn),
+            own ? "%s is read by %s, but a thread's wait_group covers only the copies of that "
+                  "thread: no barrier orders it after the cp.async by %s that fills it"
+                : "%s is read by %s, and nothing orders it after the cp.async by %s that fills it",
             cause_place(machine, s), witness_warp(machine, reader->warp),
             witness_warp(machine, copy->warp));
+  if (v && own)
+    ir_violation_related(machine->violations, v, own->where,
+                         "this wait_group is for the copies of the thread itself");
   cause_relate(machine, v, copy, witness_access(machine, copy));
   witness_race(machine, v, reader, copy, "a barrier that both take part in");
   return v != NULL;

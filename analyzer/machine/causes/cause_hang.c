@@ -30,7 +30,7 @@ static void gather(Hang *hang) {
   }
 }
 
-static void relate_waiter(Machine *machine, IrViolation *v, const Stuck *s) {
+void hang_relate(Machine *machine, IrViolation *v, const Stuck *s) {
   if (!v) return;
   ir_violation_related(machine->violations, v, s->insn->where, "%s waits here for ever",
                        machine_who(machine, s->strand));
@@ -42,9 +42,10 @@ static const char *name_of(Machine *machine, const Mbar *bar) {
 
 /* ---- bytes ---- */
 
-static bool bytes_mismatch(Machine *machine, const Stuck *s) {
+static bool bytes_mismatch(Machine *machine, const Hang *hang, const Stuck *s) {
   const Mbar *bar = s->waiter->bar;
   if (bar->pending != 0 || bar->tx == 0 || bar->copies_unknown || bar->had_unknown) return false;
+  if (bar->tx > 0 && hang_copies_held_up(machine, hang, bar)) return false;
   if (bar->announced == 0 && bar->announced_total == 0) {
     const IrInsn *at = bar->last_copy ? bar->last_copy : s->insn;
     IrViolation *v =
@@ -55,26 +56,27 @@ static bool bytes_mismatch(Machine *machine, const Stuck *s) {
     if (v && bar->last_arrive && bar->last_arrive != at)
       ir_violation_related(machine->violations, v, bar->last_arrive->where,
                            "the arrival that announces nothing");
-    relate_waiter(machine, v, s);
+    hang_relate(machine, v, s);
     witness_barrier(machine, v, bar, 2);
     return v != NULL;
   }
+  if (bar->tx > 0 && (hang_mask_misses(machine, s) || hang_lands_elsewhere(machine, s)))
+    return true;
   const IrInsn *at = bar->last_expect ? bar->last_expect : bar->last_copy;
   bool clc = bar->last_copy && bar->last_copy->event == IR_EV_clc_try_cancel;
   IrViolation *v = blame(
       machine,
       BLAME(clc ? "clc-expect-tx-16" : "mbarrier-expect-tx-mismatch", MACHINE_CHECK_BYTES, at, bar,
             -1, 0),
-      bar->tx > 0 ? "%lld bytes are announced on %s, but its copies deliver %lld: the phase never "
-                    "completes"
-                  : "%lld bytes are announced on %s, but its copies deliver %lld: the tx-count "
+      bar->tx > 0 ? "%lld bytes are announced on %s, but its copies deliver %lld%s: the phase "
+                    "never completes"
+                  : "%lld bytes are announced on %s, but its copies deliver %lld%s: the tx-count "
                     "goes below zero and the phase never completes",
-      (long long)bar->announced, name_of(machine, bar), (long long)bar->delivered);
+      (long long)bar->announced, name_of(machine, bar), (long long)bar->delivered,
+      cause_say_box(machine, bar));
   if (!v) return false;
-  if (bar->last_copy && bar->last_copy != at)
-    ir_violation_related(machine->violations, v, bar->last_copy->where, "a copy bound to %s",
-                         name_of(machine, bar));
-  relate_waiter(machine, v, s);
+  cause_relate_box(machine, v, bar);
+  hang_relate(machine, v, s);
   ir_violation_fact(machine->violations, v, "announced", "%lld", (long long)bar->announced);
   ir_violation_fact(machine->violations, v, "delivered", "%lld", (long long)bar->delivered);
   witness_barrier(machine, v, bar, 2);
@@ -106,8 +108,7 @@ static bool partner_stuck(const Hang *hang, const Stuck *self, const Mbar *bar) 
   return false;
 }
 
-/* Whether the warp has been past the wait that it is stuck in. */
-static bool came_past(const Machine *machine, const Stuck *s) {
+bool hang_came_past(const Machine *machine, const Stuck *s) {
   const Protocol *p = protocol_of(machine);
   for (int i = 0; i < p->mbars.count; i++) {
     const MbarView *view = p->mbars.items[i]->views[s->strand->warp->index];
@@ -123,7 +124,8 @@ static const Stuck *partner_ahead(const Hang *hang, const Stuck *self, const Mba
   CodeBarrier barrier = code_barrier(machine, bar);
   for (int i = 0; i < hang->list.count; i++) {
     const Stuck *s = &hang->list.items[i];
-    if (s->strand->warp == self->strand->warp || s->insn == self->insn || came_past(machine, s))
+    if (s->strand->warp == self->strand->warp || s->insn == self->insn ||
+        hang_came_past(machine, s))
       continue;
     bool now = false;
     for (int j = 0; j < bar->arrivals.count && !now; j++)
@@ -182,7 +184,7 @@ static bool count_too_high(Machine *machine, const Hang *hang, const Stuck *s) {
       "completes",
       name_of(machine, bar), (long long)bar->init_count, (long long)arrived, (long long)bar->phase);
   if (!v) return false;
-  relate_waiter(machine, v, s);
+  hang_relate(machine, v, s);
   if (bar->last_arrive)
     ir_violation_related(machine->violations, v, bar->last_arrive->where,
                          "the arrivals come from here");
@@ -190,85 +192,6 @@ static bool count_too_high(Machine *machine, const Hang *hang, const Stuck *s) {
   ir_violation_fact(machine->violations, v, "arrivals", "%lld", (long long)arrived);
   witness_barrier(machine, v, bar, 2);
   return true;
-}
-
-/* Whether the strand would arrive on the barrier, or copy to it, behind its wait; also when no name
- * in the code tells. */
-static bool would_signal(Machine *machine, const Stuck *s, const Mbar *bar) {
-  CodeBarrier barrier = code_barrier(machine, bar);
-  return code_ahead(machine->kernel, machine->arena, s->strand->pc, code_is_signal_on, &barrier) ||
-         !code_has(machine->kernel, code_is_signal_on, &barrier);
-}
-
-/* A fresh barrier that nobody has arrived on, waited for with parity 0 by the thread that the
- * others are waiting for. */
-static bool first_wait_blocks(Machine *machine, const Hang *hang, const Stuck *s) {
-  const Mbar *bar = s->waiter->bar;
-  if (!s->waiter->parity || s->waiter->value != 0 || bar->phase != 0 || bar->arrivers.count ||
-      s->expected != 0)
-    return false;
-  if (bar->delivered_total || bar->announced_total || bar->unknown_total) return false;
-  /* Someone else waits for what this thread would do next, on a barrier that is fresh too. */
-  const Stuck *victim = NULL;
-  for (int i = 0; i < hang->list.count; i++) {
-    const Stuck *other = &hang->list.items[i];
-    if (other->strand->warp == s->strand->warp || !other->waiter || other->waiter->bar == bar)
-      continue;
-    if (other->waiter->bar->arrivers.count == 0 && other->waiter->bar->phase == 0 &&
-        would_signal(machine, s, other->waiter->bar))
-      victim = other;
-  }
-  if (!victim) return false;
-  /* The producer is the one whose later code issues the copies. */
-  bool copies = false;
-  bool ring = code_in_loop(machine->kernel, s->insn);
-  for (int i = s->strand->pc; i < machine->kernel->insns.count && !copies; i++) {
-    const IrInsn *insn = &machine->kernel->insns.items[i];
-    if (insn->op != IR_event || machine->executed[i]) continue;
-    copies = insn->event == IR_EV_bulk_copy || insn->event == IR_EV_bulk_tensor_load ||
-             insn->event == IR_EV_cp_async || insn->event == IR_EV_tcgen05_mma ||
-             (insn->event == IR_EV_mbarrier_arrive && (ring || (insn->flags & IR_FLAG(expect_tx))));
-    if (insn->event == IR_EV_mbarrier_try_wait || insn->event == IR_EV_mbarrier_test_wait ||
-        insn->event == IR_EV_mbarrier_wait)
-      break;
-  }
-  if (!copies) return false;
-  IrViolation *v = blame(
-      machine, BLAME("mbarrier-initial-parity", MACHINE_CHECK_DEADLOCK, s->insn, bar, -1, 0),
-      "the first wait on %s is for parity 0, and nobody arrives there before: it blocks for ever "
-      "(a fresh barrier passes parity 1)",
-      name_of(machine, bar));
-  if (!v) return false;
-  ir_violation_related(machine->violations, v, victim->insn->where,
-                       "%s waits here for what this thread would do next",
-                       machine_who(machine, victim->strand));
-  if (bar->init) ir_violation_related(machine->violations, v, bar->init->where, "initialised here");
-  ir_violation_fact(machine->violations, v, "parity", "0");
-  witness_barrier(machine, v, bar, 1);
-  return true;
-}
-
-/* In a pair, a commit that stays in its own CTA while the peer waits for it. */
-static bool pair_commit(Machine *machine, const Stuck *s) {
-  const Mbar *bar = s->waiter->bar;
-  if (!(protocol_of(machine)->cta_groups_used & 2) || machine->cluster_size < 2) return false;
-  if (bar->arrivals.count) return false;
-  const Mbar *twin = mbarrier_find(machine, bar->rank ^ 1, bar->offset);
-  if (!twin) return false;
-  for (int i = 0; i < twin->arrivers.count; i++) {
-    const IrInsn *insn = twin->arrivers.items[i].insn;
-    if (insn->event != IR_EV_tcgen05_commit || !(insn->flags & IR_FLAG(cta_group2))) continue;
-    if ((insn->flags & IR_FLAG(multicast)) && bar->arrivers.count) continue;
-    IrViolation *v = blame(
-        machine,
-        BLAME("tcgen05-pair-commit-not-multicast", MACHINE_CHECK_DEADLOCK, insn, bar, -1, 0),
-        "the commit signals %s of CTA %d only, while CTA %d waits on its own: a commit of a pair "
-        "has to be multicast to both CTAs",
-        name_of(machine, bar), twin->rank, bar->rank);
-    relate_waiter(machine, v, s);
-    return v != NULL;
-  }
-  return false;
 }
 
 /* Whether somebody arrives on another barrier of the same array. */
@@ -287,10 +210,11 @@ static bool siblings_used(Machine *machine, const Mbar *bar) {
 
 /* A barrier that no instruction of the kernel ever arrives on: the others of its array are used,
  * then the roles walk the ring differently; else the slot is never given back. */
-static bool never_arrived(Machine *machine, const Stuck *s) {
+static bool never_arrived(Machine *machine, const Hang *hang, const Stuck *s) {
   const Mbar *bar = s->waiter->bar;
   if (bar->announced_total || bar->copies.count) return false;
   bool desync = siblings_used(machine, bar);
+  if (desync && hang_trips(machine, hang, s)) return true;
   IrViolation *v = blame(
       machine,
       BLAME(desync ? "pipeline-stage-phase-desync" : "pipeline-slot-never-released",
@@ -318,7 +242,7 @@ static bool multicast_unannounced(Machine *machine, const Stuck *s) {
             "the multicast delivers to %s of CTA %d too, but that CTA neither arrives on it nor "
             "announces bytes: each destination CTA has to announce what it receives",
             name_of(machine, bar), bar->rank);
-  relate_waiter(machine, v, s);
+  hang_relate(machine, v, s);
   witness_barrier(machine, v, bar, 2);
   return v != NULL;
 }
@@ -343,7 +267,7 @@ static bool only_delivered(Machine *machine, const Hang *hang, const Stuck *s) {
     ir_violation_related(machine->violations, v, bar->init->where,
                          "initialised here for %lld arrival%s", (long long)bar->init_count,
                          bar->init_count == 1 ? "" : "s");
-  relate_waiter(machine, v, s);
+  hang_relate(machine, v, s);
   witness_barrier(machine, v, bar, 2);
   return v != NULL;
 }
@@ -360,7 +284,7 @@ static bool only_announced(Machine *machine, const Stuck *s) {
       "the bytes announced here on %s have landed, but it is initialised for "
       "%lld arrivals and nothing arrives: expect_tx alone is no arrival",
       name_of(machine, bar), (long long)bar->init_count);
-  relate_waiter(machine, v, s);
+  hang_relate(machine, v, s);
   witness_barrier(machine, v, bar, 2);
   return v != NULL;
 }
@@ -377,6 +301,31 @@ static const Mbar *same_slot(Machine *machine, const Mbar *bar, const Mbar *cand
   return same ? candidate : NULL;
 }
 
+/* Whether the warp arrives on some barrier of the ring. */
+static bool gives_back(const Machine *machine, const Mbar *bar, uint32_t warp) {
+  const Protocol *p = protocol_of(machine);
+  for (int i = 0; i < p->mbars.count; i++) {
+    const Mbar *other = p->mbars.items[i];
+    if (other->init != bar->init) continue;
+    for (int j = 0; j < other->arrivers.count; j++)
+      if (other->arrivers.items[j].warp == warp) return true;
+  }
+  return false;
+}
+
+/* Where the other slots of the ring are given back. */
+static void relate_siblings(Machine *machine, IrViolation *v, const Mbar *bar) {
+  const Protocol *p = protocol_of(machine);
+  for (int i = 0; v && i < p->mbars.count; i++) {
+    const Mbar *other = p->mbars.items[i];
+    if (other == bar || other->rank != bar->rank || other->init != bar->init || !other->last_arrive)
+      continue;
+    ir_violation_related(machine->violations, v, other->last_arrive->where,
+                         "this arrive gives back %s", name_of(machine, other));
+    return;
+  }
+}
+
 /* Someone waits for a slot to fill that it has drained before without giving it back. */
 static bool slot_skipped(Machine *machine, const Hang *hang, const Stuck *s) {
   const Mbar *bar = s->waiter->bar;
@@ -389,14 +338,15 @@ static bool slot_skipped(Machine *machine, const Hang *hang, const Stuck *s) {
     bool now = false;
     for (int j = 0; j < bar->arrivals.count && !now; j++)
       now = bar->arrivals.items[j].warp == warp;
-    if (now || !siblings_used(machine, bar)) continue;
+    if (now || !siblings_used(machine, bar) || !gives_back(machine, bar, warp)) continue;
     IrViolation *v = blame(
         machine,
         BLAME("pipeline-slot-never-released", MACHINE_CHECK_DEADLOCK, other->insn, bar, -1, 0),
         "%s has used the slot behind this wait in phase %lld and comes back to it without "
         "having given it back: nothing arrives on %s",
         machine_who(machine, other->strand), (long long)context.phase, name_of(machine, bar));
-    relate_waiter(machine, v, s);
+    hang_relate(machine, v, s);
+    relate_siblings(machine, v, bar);
     witness_barrier(machine, v, bar, 2);
     return v != NULL;
   }
@@ -406,7 +356,7 @@ static bool slot_skipped(Machine *machine, const Hang *hang, const Stuck *s) {
 static bool nobody_arrives(Machine *machine, const Hang *hang, const Stuck *s) {
   const Mbar *bar = s->waiter->bar;
   if (bar->arrivals.count) return false;
-  if (pair_commit(machine, s)) return true;
+  if (hang_pair_commit(machine, s)) return true;
   if (multicast_unannounced(machine, s) || only_announced(machine, s)) return true;
   if (partner_stuck(hang, s, bar)) return slot_skipped(machine, hang, s);
   const MbarView *view = bar->views[s->strand->warp->index];
@@ -414,77 +364,21 @@ static bool nobody_arrives(Machine *machine, const Hang *hang, const Stuck *s) {
   if (bar->arrivers.count == 0) {
     if (slot_skipped(machine, hang, s)) return true;
     if (partner_ahead(hang, s, bar)) return false;
+    if (hang_idle_role(machine, hang)) return hang_trips(machine, hang, s);
     const IrInsn *arrive = unexecuted_arrive(machine, bar);
-    if (!arrive) return never_arrived(machine, s);
+    if (!arrive) return never_arrived(machine, hang, s);
     IrViolation *v =
         blame(machine,
               BLAME("mbarrier-arrive-never-executed", MACHINE_CHECK_DEADLOCK, arrive, bar, -1, 0),
               "no thread executes this arrive, and %s waits for %s for ever",
               machine_who(machine, s->strand), name_of(machine, bar));
-    relate_waiter(machine, v, s);
+    hang_relate(machine, v, s);
     witness_barrier(machine, v, bar, 1);
     return v != NULL;
   }
   if (s->waiter->parity && s->expected >= 0 && bar->phase > s->expected + 1)
     return false; /* lapped */
-  IrViolation *v = blame(
-      machine, BLAME("pipeline-trip-count-mismatch", MACHINE_CHECK_DEADLOCK, s->insn, bar, -1, 0),
-      "%s waits for phase %lld of %s, but those who arrive there have ended after %lld phase%s",
-      machine_who(machine, s->strand), (long long)s->expected, name_of(machine, bar),
-      (long long)bar->phase, bar->phase == 1 ? "" : "s");
-  if (v && bar->last_arrive)
-    ir_violation_related(machine->violations, v, bar->last_arrive->where,
-                         "the arrivals come from here");
-  witness_barrier(machine, v, bar, 3);
-  return v != NULL;
-}
-
-static bool lapped(Machine *machine, const Stuck *s) {
-  const Mbar *bar = s->waiter->bar;
-  if (!s->waiter->parity || bar->phase <= s->expected + 1) return false;
-  WaitContext context = cause_context(bar, s->strand->warp->index, s->waiter->lanes);
-  IrViolation *v;
-  if (context.seen && context.phase == s->expected) {
-    const char *kind = cause_parity_kind(machine, &context);
-    v = blame(
-        machine, BLAME(kind, MACHINE_CHECK_DEADLOCK, s->insn, bar, -1, 0),
-        kind[0] == 'p'
-            ? "%s waits on %s for parity %d again, after it has seen phase %lld: stage and "
-              "phase are not advanced together, and phase %lld is already complete"
-            : "%s waits on %s for parity %d again, after it has seen phase %lld: the phase is "
-              "not flipped, and phase %lld is already complete",
-        machine_who(machine, s->strand), name_of(machine, bar), (int)s->waiter->value,
-        (long long)context.phase, (long long)bar->phase - 1);
-    witness_barrier(machine, v, bar, 3);
-    return v != NULL;
-  }
-  if (cause_of_lapping(machine, bar, &context, bar->last_arrive_warp)) return true;
-  if (s->expected < 0) {
-    bool apart = cause_slots_begin_apart(machine, bar, s->strand->warp->index, s->insn,
-                                         (int)s->waiter->value);
-    v = blame(
-        machine,
-        BLAME(apart ? "pipeline-stage-phase-desync" : "mbarrier-initial-parity",
-              MACHINE_CHECK_DEADLOCK, s->insn, bar, -1, 0),
-        apart ? "the first wait on %s is for parity %d, that on other slots of the ring for the "
-                "other: the phase changes before the ring has gone round"
-              : "the first wait on %s is for parity %d, that of the phase before the first: it "
-                "passes "
-                "before anything has landed, or blocks for ever once phase 0 is complete",
-        name_of(machine, bar), (int)s->waiter->value);
-    if (v && bar->init)
-      ir_violation_related(machine->violations, v, bar->init->where, "initialised here");
-    witness_barrier(machine, v, bar, 3);
-    return v != NULL;
-  }
-  v = blame(
-      machine, BLAME("mbarrier-phase-lapped", MACHINE_CHECK_DEADLOCK, s->insn, bar, -1, 1),
-      "%s waits for phase %lld of %s with parity %d, but phase %lld is already complete: it was "
-      "lapped and waits for ever",
-      machine_who(machine, s->strand), (long long)s->expected, name_of(machine, bar),
-      (int)s->waiter->value, (long long)bar->phase - 1);
-  witness_barrier(machine, v, bar, 3);
-  return v != NULL;
+  return hang_trips(machine, hang, s);
 }
 
 /* ---- all together ---- */
@@ -508,7 +402,7 @@ static bool deadlock_at(Machine *machine, const Hang *hang, const Stuck *s) {
     for (int j = 0; j < hang->list.count && !related[1]; j++) {
       const Stuck *other = &hang->list.items[j];
       if (weight(other) != w || other->insn == s->insn || other->insn == related[0]) continue;
-      relate_waiter(machine, v, other);
+      hang_relate(machine, v, other);
       related[related[0] ? 1 : 0] = other->insn;
     }
   return true;
@@ -565,28 +459,39 @@ static bool not_looped(Machine *machine, const Hang *hang, const Stuck *s) {
 typedef bool (*Question)(Machine *machine, const Hang *hang, const Stuck *s);
 
 static bool ask_bytes(Machine *machine, const Hang *hang, const Stuck *s) {
-  (void)hang;
-  return s->waiter && bytes_mismatch(machine, s);
+  return s->waiter && bytes_mismatch(machine, hang, s);
 }
 static bool ask_delivered(Machine *machine, const Hang *hang, const Stuck *s) {
   return s->waiter && only_delivered(machine, hang, s);
 }
+static bool ask_elsewhere(Machine *machine, const Hang *hang, const Stuck *s) {
+  (void)hang;
+  return s->waiter && machine->cluster_size > 1 && hang_arrives_elsewhere(machine, s);
+}
+static bool ask_own(Machine *machine, const Hang *hang, const Stuck *s) {
+  (void)hang;
+  return s->waiter && (hang_own_turn(machine, s) || hang_own_wait(machine));
+}
 static bool ask_lapped(Machine *machine, const Hang *hang, const Stuck *s) {
   (void)hang;
-  return s->waiter && lapped(machine, s);
+  return s->waiter && hang_lapped(machine, s);
 }
 static bool ask_count(Machine *machine, const Hang *hang, const Stuck *s) {
   return s->waiter && count_too_high(machine, hang, s);
 }
 static bool ask_first(Machine *machine, const Hang *hang, const Stuck *s) {
-  return s->waiter && first_wait_blocks(machine, hang, s);
+  return s->waiter && hang_first_wait(machine, hang, s);
 }
 static bool ask_nobody(Machine *machine, const Hang *hang, const Stuck *s) {
   return s->waiter && nobody_arrives(machine, hang, s);
 }
 static bool ask_pair(Machine *machine, const Hang *hang, const Stuck *s) {
   (void)hang;
-  return s->waiter && pair_commit(machine, s);
+  return s->waiter && hang_pair_commit(machine, s);
+}
+static bool ask_uneven(Machine *machine, const Hang *hang, const Stuck *s) {
+  (void)hang;
+  return s->waiter && cause_too_many_arrivers(machine, s->waiter->bar, NULL, -1);
 }
 static bool ask_exhausted(Machine *machine, const Hang *hang, const Stuck *s) {
   (void)hang;
@@ -613,9 +518,10 @@ bool cause_explain_hang(Machine *machine, bool generic) {
     return found;
   }
   static const Question questions[] = {
-      not_looped, ask_exhausted,      ask_bytes,          ask_lapped,     stale_waits,
-      ask_pair,   ask_delivered,      ask_first,          hang_divergent, ask_count,
-      ask_nobody, hang_named_barrier, hang_cluster_short, ask_wgmma};
+      not_looped,        ask_exhausted,      ask_bytes,          ask_own,       ask_lapped,
+      stale_waits,       hang_named_count,   ask_pair,           ask_delivered, ask_elsewhere,
+      ask_first,         hang_divergent,     ask_count,          ask_nobody,    ask_uneven,
+      hang_named_circle, hang_block_barrier, hang_cluster_short, ask_wgmma};
   for (size_t q = 0; q < sizeof questions / sizeof *questions; q++)
     for (int i = 0; i < hang.list.count; i++)
       if (questions[q](machine, &hang, &hang.list.items[i])) {

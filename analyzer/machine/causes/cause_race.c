@@ -118,6 +118,9 @@ static bool runs_ahead(Machine *machine, const Mbar *bar, int warp) {
 
 bool cause_of_lapping(Machine *machine, const Mbar *bar, const WaitContext *waiter, int completer) {
   if (cause_too_many_arrivers(machine, bar, NULL, -1)) return true;
+  /* An asynchronous arrival: what the thread that issued the commit had waited for. */
+  if (completer < 0 && bar->last_arrive && bar->last_arrive->event == IR_EV_tcgen05_commit)
+    completer = bar->commit_warp;
   const Mbar *other = completer >= 0 ? warp_state(machine->warps[completer])->last_wait_mbar : NULL;
   if (other && other != bar && cause_too_many_arrivers(machine, other, NULL, -1)) return true;
   if (other && other != bar && runs_ahead(machine, other, completer)) return true;
@@ -237,6 +240,9 @@ static bool multicast_release(Machine *machine, const Symptom *s, const Mbar *em
             "arrivals of its own CTA only",
             from, cause_place(machine, s), to, mbarrier_name(machine, empty, to));
   if (!v) return false;
+  if (empty->last_arrive)
+    ir_violation_related(machine->violations, v, empty->last_arrive->where,
+                         "arrives in its own CTA");
   ir_violation_related(machine->violations, v, empty->init->where, "initialised for %lld arrival%s",
                        (long long)empty->init_count, plural(empty->init_count));
   cause_relate(machine, v, reader, witness_access(machine, reader));
@@ -361,8 +367,8 @@ static bool store_in_flight(Machine *machine, const Symptom *s) {
     bool covered = (int64_t)s->group_open - 1 - s->group_wait_n >= (int64_t)store->time;
     if (covered)
       v = blame(machine,
-                BLAME("tma-store-smem-reuse-without-wait", MACHINE_CHECK_RACE, s->now->insn, NULL,
-                      s->offset, 0),
+                BLAME_BETWEEN("tma-store-smem-reuse-without-wait", MACHINE_CHECK_RACE, s->now->insn,
+                              s->offset, 0, store->insn, s->now->insn),
                 "%s is written by %s, but nothing orders it after the wait_group of the thread "
                 "that stored it",
                 place, witness_warp(machine, s->now->warp));
@@ -402,7 +408,9 @@ static bool no_proxy_fence(Machine *machine, const Symptom *s) {
                      : actor == ACTOR_WGMMA      ? "wgmma-smem-no-proxy-fence"
                                                  : "tcgen05-smem-no-proxy-fence";
   IrViolation *v = blame(
-      machine, BLAME(kind, MACHINE_CHECK_RACE, s->now->insn, NULL, s->offset, 0),
+      machine,
+      BLAME_BETWEEN(kind, MACHINE_CHECK_RACE, s->now->insn, s->offset, 0, s->before->insn,
+                    s->now->insn),
       reuse
           ? "the %s overwrites %s through the async proxy; %s has read it with ordinary loads and "
             "no fence.proxy.async lies in between"
@@ -461,11 +469,12 @@ static bool threads_only(Machine *machine, const Symptom *s) {
   const char *how = turned || s->race == RACE_READ_AFTER_WRITE ? "read"
                     : s->race == RACE_WRITE_AFTER_READ         ? "overwritten"
                                                                : "written again";
-  IrViolation *v =
-      blame(machine, BLAME("smem-race", MACHINE_CHECK_RACE, then->insn, NULL, s->offset, 2),
-            "%s is %s by %s while %s may still %s it: no barrier orders the two",
-            cause_place(machine, s), how, witness_warp(machine, then->warp),
-            witness_warp(machine, first->warp), first->write ? "write" : "read");
+  IrViolation *v = blame(machine,
+                         BLAME_BETWEEN("smem-race", MACHINE_CHECK_RACE, then->insn, s->offset, 2,
+                                       first->insn, then->insn),
+                         "%s is %s by %s while %s may still %s it: no barrier orders the two",
+                         cause_place(machine, s), how, witness_warp(machine, then->warp),
+                         witness_warp(machine, first->warp), first->write ? "write" : "read");
   cause_relate(machine, v, first, witness_access(machine, first));
   witness_race(machine, v, s->before, s->now, "a barrier that both take part in");
   return v != NULL;
@@ -528,6 +537,7 @@ bool cause_explain_race(Machine *machine, const Symptom *s, bool generic) {
   if (generic) return stage_race(machine, s);
   if (s->race == RACE_NO_PROXY_FENCE) return no_proxy_fence(machine, s);
   if (before->actor == ACTOR_THREAD && now->actor == ACTOR_THREAD) return threads_only(machine, s);
+  if (cause_stages_overlap(machine, s)) return true;
   if (before->actor == ACTOR_BULK_STORE && now->write) return store_in_flight(machine, s);
   if (before->actor == ACTOR_CP_ASYNC && !now->write) return cause_cp_async_read(machine, s);
   if (now->actor == ACTOR_CP_ASYNC && before->actor == ACTOR_THREAD)

@@ -56,9 +56,11 @@ struct Symptom {
   uint32_t group_open, group_waits;
   const IrInsn *group_wait;
   int64_t group_wait_n;
-  bool group_over;   /* it knew itself that `before` was over */
-  bool uncommitted;  /* `before` is a product that no commit had tracked by then */
-  bool knew_earlier; /* the reader knew that an earlier group of that lane was over */
+  bool group_over;        /* it knew itself that `before` was over */
+  bool uncommitted;       /* `before` is a product that no commit had tracked by then */
+  const IrInsn *own_wait; /* the last wait_group of the reader, as it stood then */
+  bool own_over;          /* the reader knew that its own group of that number was over */
+  bool knew_earlier;      /* the reader knew that an earlier group of that lane was over */
 };
 
 /* cause_race.c: reports a race; returns false when no cause could be named (nothing is reported
@@ -69,6 +71,22 @@ bool cause_explain_tmem(Machine *machine, const Symptom *s, bool generic);
 const char *cause_place(Machine *machine, const Symptom *s);
 /* Adds the place of an access to a finding (NULL: none), described by `text`. */
 void cause_relate(Machine *machine, IrViolation *v, const Access *access, const char *text);
+/* cause_told.c: whether a barrier or fence between `first` and `then` of `what` mends an earlier
+ * finding of its kind as well: that one gets the place of `what` beside it. */
+bool cause_told(Machine *machine, const Blame *what);
+/* The same of findings about named barriers that come from one statement of a helper. */
+bool cause_told_in_helper(Machine *machine, const Blame *what);
+/* Remembers `v`, reported for `what`, for that. */
+void cause_tell(Machine *machine, const Blame *what, IrViolation *v);
+/* cause_box.c: copies of two stages that overlap, or go to the same place; reports it. */
+bool cause_stages_overlap(Machine *machine, const Symptom *s);
+/* " (the box of 64x64 elements brings 8192, s.b[0] has room for 16384)": the one copy of the phase
+ * that does not fill its array, where the bytes announced go by the array; else "". */
+const char *cause_say_box(Machine *machine, const Mbar *bar);
+/* Adds where that box is given, else what each copy brings. */
+void cause_relate_box(Machine *machine, IrViolation *v, const Mbar *bar);
+/* 1 + the start of the array that holds a shared offset; 0: none. */
+uint32_t cause_array(Machine *machine, int64_t offset);
 /* cause_copy.c: what cp.async brings is read, or refilled, without order; reports it. */
 bool cause_cp_async_read(Machine *machine, const Symptom *s);
 bool cause_cp_async_refill(Machine *machine, const Symptom *s);
@@ -103,6 +121,13 @@ void uneven_finish(Machine *machine);
 /* cause_code.c: what the code says. */
 /* Whether the instruction lies in a loop that does more than poll. */
 bool code_in_loop(const IrKernel *kernel, const IrInsn *insn);
+/* A loop that does more than poll. */
+typedef struct CodeLoop {
+  int32_t first, last; /* instructions; no loop when last < first */
+  const IrInsn *bound; /* what decides whether it goes round again, or NULL */
+} CodeLoop;
+/* The innermost loop around the instruction that is larger than `inner` (NULL: the innermost). */
+CodeLoop code_loop(const IrKernel *kernel, const IrInsn *insn, const CodeLoop *inner);
 /* Whether the operand changes from trip to trip of the innermost loop around the instruction. */
 bool code_varies(const IrKernel *kernel, KcArena *arena, const IrInsn *insn,
                  const IrOperand *operand);
@@ -120,6 +145,8 @@ typedef bool (*CodeTest)(const IrInsn *insn, const void *user);
 /* An instruction behind `from` (on some path) that passes the test, or NULL. */
 const IrInsn *code_ahead(const IrKernel *kernel, KcArena *arena, int32_t from, CodeTest test,
                          const void *user);
+/* Whether every path from behind `from` to the end leads through `insn`. */
+bool code_must_pass(const IrKernel *kernel, KcArena *arena, int32_t from, const IrInsn *insn);
 bool code_is_barrier(const IrInsn *insn, const void *number); /* int64_t: number of a barrier */
 bool code_is_same(const IrInsn *insn, const void *other);     /* that instruction itself */
 bool code_is_cluster_arrive(const IrInsn *insn, const void *unused);

@@ -165,8 +165,14 @@ static void used_too_early(Machine *machine, const Uninitialised *u, const Mbar 
   bool remote = warp->cta->rank != bar->rank;
   IrViolation *v = blame(
       machine,
-      BLAME(remote ? "mbarrier-init-cluster-visibility" : "mbarrier-init-not-synchronized",
-            MACHINE_CHECK_PHASE, bar->init, bar, -1, 0),
+      &(Blame){.kind =
+                   remote ? "mbarrier-init-cluster-visibility" : "mbarrier-init-not-synchronized",
+               .check = MACHINE_CHECK_PHASE,
+               .insn = bar->init,
+               .bar = bar,
+               .data = -1,
+               .first = bar->init,
+               .then = u->insn},
       remote
           ? "%s is initialised here, but %s by warp %d of another CTA at %s is not ordered after "
             "it (a cluster barrier has to lie in between)"

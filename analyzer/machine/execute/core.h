@@ -46,6 +46,9 @@ typedef struct CoreFinding {
   bool degenerate, ragged;       /* seen in such samples only */
   const char *assumed;           /* what the machine made up in a run that shows it, or NULL */
   bool firm;                     /* a run that made up nothing such shows it */
+  bool any_side;                 /* every outcome of conditions on data that was tried shows it */
+  int sides;                     /* runs of the present sample and schedule that show it, each with
+                                    another outcome of conditions on data */
   bool forced;                   /* seen in a sample that left nothing to choose */
   bool small;                    /* ... or with every chosen integer at most 1 */
   const MachineSample *found_in; /* the run that showed it first */
@@ -301,6 +304,9 @@ void core_not_checked(MachineSession *session, const char *format, ...)
 /* Whether some finding needs a run with integers that are multiples of 64 to be believed. */
 bool core_wants_divisible(const CoreSession *core);
 void core_collect(Machine *machine);
+/* `runs` have shown all outcomes of the conditions on data of one sample and schedule (0: not all
+ * of them): what every one of them shows does not hang on the outcome. */
+void core_all_sides(CoreSession *core, int runs);
 void core_publish(MachineSession *session, IrViolations *violations);
 /* Whether a finding is told to the user. */
 bool core_is_published(const MachineSession *session, const CoreFinding *finding);

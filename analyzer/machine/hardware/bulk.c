@@ -33,20 +33,28 @@ static void land(Machine *machine, void *user) {
   clock_free(&p->clocks, l->known);
 }
 
+static MbarCopy copy_place(const Mbar *bar, const CopyLoad *copy, int warp) {
+  return (MbarCopy){.insn = copy->insn,
+                    .rank = copy->rank,
+                    .offset = copy->offset,
+                    .warp = warp,
+                    .phase = bar->phase,
+                    .bytes = copy->bytes,
+                    .targets = copy->targets,
+                    .map = copy->map};
+}
+
 /* Where the first copy of each instruction goes in each phase. */
-static void remember_copy(Machine *machine, Mbar *bar, const CopyLoad *copy) {
+static void remember_copy(Machine *machine, Mbar *bar, const CopyLoad *copy, int warp) {
   for (int i = 0; i < bar->copies.count; i++) {
     MbarCopy *c = &bar->copies.items[i];
-    if (c->insn != copy->insn || c->rank != copy->rank) continue;
+    if (c->insn != copy->insn || c->rank != copy->rank || c->warp != warp) continue;
     if (c->phase == bar->phase) return;
     if (c->offset != copy->offset) bar->shared_copy = copy->insn;
-    c->phase = bar->phase;
-    c->offset = copy->offset;
+    *c = copy_place(bar, copy, warp);
     return;
   }
-  if (bar->copies.count < 64)
-    KC_PUSH(machine->arena, bar->copies,
-            ((MbarCopy){copy->insn, copy->rank, copy->offset, bar->phase}));
+  if (bar->copies.count < 64) KC_PUSH(machine->arena, bar->copies, copy_place(bar, copy, warp));
 }
 
 Access *copy_load(Machine *machine, Strand *strand, const CopyLoad *copy) {
@@ -81,14 +89,14 @@ Access *copy_load(Machine *machine, Strand *strand, const CopyLoad *copy) {
   bar->last_copy_lane = copy->lane;
   bar->last_copy_offset = copy->offset;
   bar->last_copy = copy->insn;
-  remember_copy(machine, bar, copy);
+  remember_copy(machine, bar, copy, strand->warp->index);
   bar->copies_in_flight++;
   Landing *l = KC_NEW(machine->arena, Landing);
   *l = (Landing){.bar = bar,
                  .bytes = copy->bytes,
                  .known = clock_new(&p->clocks),
                  .access = access,
-                 .place = {copy->insn, copy->rank, copy->offset, bar->phase},
+                 .place = copy_place(bar, copy, strand->warp->index),
                  .base = bar->base};
   lanes_collect(&p->clocks, &ws->lanes, UINT32_C(1) << copy->lane, l->known);
   if (copy->bytes < 0) {
@@ -391,7 +399,8 @@ static void load_lane(Machine *machine, Strand *strand, const IrInsn *insn, cons
                           .bytes = bytes,
                           .span = bytes >= 0 ? (uint32_t)bytes : 16,
                           .mbar = there,
-                          .actor = ACTOR_TMA_LOAD});
+                          .actor = ACTOR_TMA_LOAD,
+                          .targets = insn->flags & IR_FLAG(multicast) ? targets : 0});
   }
 }
 

@@ -14,6 +14,8 @@ typedef struct CopyLoad { /* one copy into the shared memory of one CTA */
   uint32_t span;   /* bytes that it is taken to write; 0: `bytes` */
   SharedPlace mbar;
   AccessActor actor;
+  uint32_t targets;            /* CTAs that a multicast goes to, a bit each; 0: no multicast */
+  const MachineTensorMap *map; /* or NULL */
 } CopyLoad;
 
 /* Issues the copy: checks what it overwrites, and completes on its mbarrier later. Returns the

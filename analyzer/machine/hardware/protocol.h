@@ -102,7 +102,11 @@ typedef struct MbarCopy {
   const IrInsn *insn;
   int rank;
   uint32_t offset;
-  int64_t phase; /* of the barrier */
+  int warp;         /* that issued it, by index */
+  int64_t phase;    /* of the barrier */
+  int64_t bytes;    /* -1: not known */
+  uint32_t targets; /* CTAs that a multicast goes to, a bit each; 0: no multicast */
+  const struct MachineTensorMap *map; /* or NULL */
 } MbarCopy;
 
 struct Mbar {
@@ -148,6 +152,9 @@ struct Mbar {
   int unknown_total;         /* copies of unknown size that completed */
   const IrInsn *overwritten; /* an ordinary store over it while it was live */
   int overwritten_rank;
+  uint32_t
+      commit_targets;   /* CTAs that its last tcgen05.commit named by a multicast mask; 0: none */
+  int commit_warp;      /* that issued it, by index */
   const IrInsn *handed; /* an arrive by which another CTA hands over what it stored */
   bool over_arrived;    /* too many arrivals: its later phases are not what the code meant */
 };

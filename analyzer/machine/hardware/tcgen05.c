@@ -465,12 +465,15 @@ void tcgen05_finish(Machine *machine) {
   }
 }
 
+/* `targets`: CTAs of the multicast mask, a bit each; 0: no multicast. */
 static void commit_to(Machine *machine, Strand *strand, const IrInsn *insn,
-                      const SharedPlace *place) {
+                      const SharedPlace *place, uint32_t targets) {
   Protocol *p = protocol_of(machine);
   WarpState *ws = warp_state(strand->warp);
   Mbar *bar = mbarrier_use(machine, strand, insn, place, "tcgen05.commit");
   if (!bar) return;
+  bar->commit_targets = targets;
+  bar->commit_warp = strand->warp->index;
   Commit *c = KC_NEW(machine->arena, Commit);
   *c = (Commit){bar, clock_new(&p->clocks), insn, lane_count(place->lanes)};
   lanes_collect(&p->clocks, &ws->lanes, place->lanes, c->known);
@@ -494,12 +497,13 @@ MachineStep event_tcgen05_commit(Machine *machine, Strand *strand, const IrInsn 
   while (protocol_next_place(machine, strand, &address, IR_SPACE_SHARED_CLUSTER, &left, &at)) {
     uint32_t targets =
         at.known && at.rank >= 0 ? copy_targets(machine, strand, insn, at.lanes, at.rank) : 0;
-    if (!at.known || at.rank < 0) commit_to(machine, strand, insn, &at);
+    uint32_t named = insn->flags & IR_FLAG(multicast) ? targets : 0;
+    if (!at.known || at.rank < 0) commit_to(machine, strand, insn, &at, 0);
     for (int rank = 0; rank < machine->cluster_size; rank++) {
       if (!(targets >> rank & 1)) continue;
       SharedPlace there = at;
       there.rank = rank;
-      commit_to(machine, strand, insn, &there);
+      commit_to(machine, strand, insn, &there, named);
     }
   }
   if (strand->active & ~ws->tcgen05_issuers) {

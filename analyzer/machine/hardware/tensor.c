@@ -372,15 +372,18 @@ static void load_one(Machine *machine, Strand *strand, const IrInsn *insn, int l
     copy_check_alignment(machine, strand, insn, rank, dst->offset, 128, "a tensor copy");
     if (!inferred) copy_check_room(machine, strand, insn, rank, dst->offset, bytes);
     if (inferred) remember_destination(machine, insn, rank, dst->offset);
-    Access *access = copy_load(machine, strand,
-                               &(CopyLoad){.insn = insn,
-                                           .lane = lane,
-                                           .rank = rank,
-                                           .offset = dst->offset,
-                                           .bytes = inferred ? -1 : counted,
-                                           .span = bytes > 0 ? (uint32_t)bytes : SPAN_UNKNOWN,
-                                           .mbar = there,
-                                           .actor = ACTOR_TMA_LOAD});
+    Access *access =
+        copy_load(machine, strand,
+                  &(CopyLoad){.insn = insn,
+                              .lane = lane,
+                              .rank = rank,
+                              .offset = dst->offset,
+                              .bytes = inferred ? -1 : counted,
+                              .span = bytes > 0 ? (uint32_t)bytes : SPAN_UNKNOWN,
+                              .mbar = there,
+                              .actor = ACTOR_TMA_LOAD,
+                              .targets = insn->flags & IR_FLAG(multicast) ? targets : 0,
+                              .map = map});
     fragment_tile(machine, insn, rank, dst->offset, map);
     remember_use(machine, map_id, access, dst->offset);
   }

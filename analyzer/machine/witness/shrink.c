@@ -89,7 +89,9 @@ static bool run_smaller(Shrink *shrink, const MachineSample *sample, MachineSche
   memset(&protocol->intervals, 0, sizeof protocol->intervals);
   core->decisions.count = 0;
   Machine *machine = core_machine_new(session, sample, schedule, shrink->steps_left);
+  protocol->rehearsal = true;
   core_machine_rehearse(machine);
+  protocol->rehearsal = false;
   bool pictured = false, any = false;
   for (guint i = 0; i < open->len;) {
     CoreFinding *f = open->pdata[i];

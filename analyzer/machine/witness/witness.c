@@ -111,6 +111,20 @@ static void add_warps(GString *text, uint64_t warps) {
                            last);
 }
 
+const char *witness_warps(Machine *machine, uint64_t warps) {
+  if (!warps) return "no warp";
+  GString *text = g_string_new(NULL);
+  add_warps(text, warps);
+  const char *out = kc_strdup(machine->session->arena, text->str);
+  g_string_free(text, TRUE);
+  return out;
+}
+
+const char *witness_ordinal(int64_t n) {
+  if (n % 100 / 10 == 1) return "th";
+  return n % 10 == 1 ? "st" : n % 10 == 2 ? "nd" : n % 10 == 3 ? "rd" : "th";
+}
+
 static void add_arrivals(Machine *machine, GString *text, const Mbar *bar, const PhaseText *p) {
   g_string_append_printf(text, "%lld of %lld arrivals", (long long)p->arrivals,
                          (long long)bar->init_count);

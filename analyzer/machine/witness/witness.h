@@ -12,6 +12,10 @@ const char *witness_label(Machine *machine, const Access *access);
 const char *witness_actor(const Access *access);
 /* "warp 3" or "warp 3 of CTA 1". */
 const char *witness_warp(Machine *machine, uint32_t warp);
+/* "warps 4-7", "warp 0": a bit a warp, by its number. */
+const char *witness_warps(Machine *machine, uint64_t warps);
+/* "st", "nd", "rd", "th" */
+const char *witness_ordinal(int64_t n);
 /* Adds what happened on a barrier in its last phases, at most `lines` lines. */
 void witness_barrier(Machine *machine, IrViolation *v, const Mbar *bar, int lines);
 /* Adds the two accesses, in the order of the run, and what is missing between them. */
