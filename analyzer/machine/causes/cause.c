@@ -296,7 +296,8 @@ IrViolation *blame(Machine *machine, const Blame *what, const char *message, ...
   if (explained(session, machine->sample->degenerate, what->kind, barrier, data)) return NULL;
   if (what->generic > strongest(session)) return NULL;
   if (what->first && cause_told(machine, what)) return NULL;
-  if (what->named && cause_told_in_helper(machine, what)) return NULL;
+  if (strcmp(what->kind, "barrier-count-mismatch") == 0 && cause_told_in_helper(machine, what))
+    return NULL;
   va_list args;
   va_start(args, message);
   char *text = kc_vprintf(machine->session->arena, message, args);

@@ -44,10 +44,12 @@ static const Stuck *other_half(const Hang *hang, const Stuck *s, const NamedBarr
   return NULL;
 }
 
-/* Warps that took part in earlier generations and have ended since. */
+/* Warps that took part in earlier generations and have ended since, where all that ever came are as
+ * many as the barrier counts. */
 static uint64_t ended(const Stuck *s, const NamedBarrier *bar) {
   const Cta *cta = s->strand->warp->cta;
   uint64_t out = 0;
+  if (__builtin_popcountll(bar->users) * 32 != bar->expected) return 0;
   for (int w = 0; w < cta->nwarps && w < 64; w++)
     if ((bar->users & ~bar->warps & bit_of(&cta->warps[w])) && !cta->warps[w].alive)
       out |= bit_of(&cta->warps[w]);
@@ -78,7 +80,7 @@ static IrViolation *name_count(Machine *machine, const Hang *hang, const Stuck *
               BLAME("pipeline-trip-count-mismatch", MACHINE_CHECK_DEADLOCK, s->insn, NULL, -1, 0),
               "%s wait%s in barrier %d for the %lld%s time, but %s %s ended after %lld: their "
               "loops do not make the same number of trips",
-              who, strchr(who, '-') ? "" : "s", id, (long long)bar->generation + 1,
+              who, (bar->warps & (bar->warps - 1)) ? "" : "s", id, (long long)bar->generation + 1,
               witness_ordinal(bar->generation + 1), witness_warps(machine, gone),
               (gone & (gone - 1)) ? "have" : "has", (long long)bar->generation);
     relate_rounds(machine, v, s, id);

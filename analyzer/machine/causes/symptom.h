@@ -74,7 +74,7 @@ void cause_relate(Machine *machine, IrViolation *v, const Access *access, const 
 /* cause_told.c: whether a barrier or fence between `first` and `then` of `what` mends an earlier
  * finding of its kind as well: that one gets the place of `what` beside it. */
 bool cause_told(Machine *machine, const Blame *what);
-/* The same of findings about named barriers that come from one statement of a helper. */
+/* The same of findings that come from one statement of a helper, which holds what has to change. */
 bool cause_told_in_helper(Machine *machine, const Blame *what);
 /* Remembers `v`, reported for `what`, for that. */
 void cause_tell(Machine *machine, const Blame *what, IrViolation *v);
