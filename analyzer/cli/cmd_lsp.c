@@ -4,22 +4,29 @@
 
 #include "cli/baseline.h"
 #include "cli/cli.h"
+#include "cli/kept_worker.h"
 #include "cli/lsp_settings.h"
 #include "cli/names.h"
 #include "cli/verdict.h"
 #include "cli/workers.h"
 #include "lsp/lsp.h"
 
+/* Workers that are kept at a time: each has some 60 MB, with CUTLASS's headers some hundred. */
+enum { MAX_WORKERS = 8 };
+
 typedef struct {
   CliOptions given;    /* the command line */
   CliOptions *options; /* with the editor's settings on top; counted, never changed */
   GThreadPool *pool;
+  GHashTable *workers; /* path -> KeptWorker* */
+  GQueue recent;       /* char*: their paths (the table's), the last used first */
 } Host;
 
 struct LspCheck {
   char *path, *text;
   gsize length;
   CliOptions *options;
+  KeptWorker *worker;
   gint cancelled;
   Report *report; /* when it has ended */
   LspDone *done;
@@ -73,7 +80,8 @@ static void run_job(LspCheck *check) {
   }
   job->text = g_steal_pointer(&check->text);
   job->length = check->length;
-  JobResult *result = workers_run_unless(job, &check->cancelled);
+  JobResult *result = job->is_ptx ? workers_run_unless(job, &check->cancelled)
+                                  : kept_worker_run(check->worker, job, &check->cancelled);
   report_free(check->report);
   check->report = g_steal_pointer(&result->report);
   job_result_free(result);
@@ -83,6 +91,7 @@ static void run_job(LspCheck *check) {
 
 static void check_free(LspCheck *check) {
   options_drop(check->options);
+  kept_worker_unref(check->worker);
   if (check->report) report_free(check->report);
   g_free(check->path);
   g_free(check->text);
@@ -104,6 +113,36 @@ static void run_check(gpointer data, gpointer user) {
   g_idle_add(deliver, check);
 }
 
+/* ---- workers ---- */
+
+static void forget(void *user, const char *path) {
+  Host *host = user;
+  if (path) {
+    GList *link = g_queue_find_custom(&host->recent, path, (GCompareFunc)strcmp);
+    if (link) g_queue_delete_link(&host->recent, link);
+    g_hash_table_remove(host->workers, path);
+  } else {
+    g_queue_clear(&host->recent);
+    g_hash_table_remove_all(host->workers);
+  }
+}
+
+static KeptWorker *worker_of(Host *host, const char *path) {
+  GList *link = g_queue_find_custom(&host->recent, path, (GCompareFunc)strcmp);
+  if (link) {
+    g_queue_unlink(&host->recent, link);
+    g_queue_push_head_link(&host->recent, link);
+    return g_hash_table_lookup(host->workers, path);
+  }
+  if (g_hash_table_size(host->workers) >= MAX_WORKERS)
+    forget(host, g_queue_peek_tail(&host->recent));
+  char *key = g_strdup(path);
+  KeptWorker *worker = kept_worker_new();
+  g_hash_table_insert(host->workers, key, worker);
+  g_queue_push_head(&host->recent, key);
+  return worker;
+}
+
 static LspCheck *start(void *user, const char *path, const char *text, gsize length, LspDone *done,
                        void *data) {
   Host *host = user;
@@ -112,6 +151,7 @@ static LspCheck *start(void *user, const char *path, const char *text, gsize len
                       .text = g_malloc(length + 1),
                       .length = length,
                       .options = g_atomic_rc_box_acquire(host->options),
+                      .worker = kept_worker_ref(worker_of(host, path)),
                       .report = report_new(),
                       .done = done,
                       .data = data};
@@ -125,11 +165,6 @@ static void cancel(void *user, LspCheck *check) {
   g_atomic_int_set(&check->cancelled, 1);
 }
 
-static void forget(void *user, const char *path) {
-  (void)user;
-  (void)path;
-}
-
 int cmd_lsp(int argc, char **argv) {
   KcError error = {0};
   Host host = {0};
@@ -141,11 +176,15 @@ int cmd_lsp(int argc, char **argv) {
   host.options = g_atomic_rc_box_new0(CliOptions);
   lsp_settings_copy(host.options, &host.given);
   int parallel = host.given.jobs > 0 ? host.given.jobs : (int)g_get_num_processors();
+  host.workers =
+      g_hash_table_new_full(g_str_hash, g_str_equal, g_free, (GDestroyNotify)kept_worker_unref);
   host.pool = g_thread_pool_new(run_check, NULL, parallel, FALSE, NULL);
   int status = lsp_serve(&(LspHost){&host, configure, start, cancel, forget});
   g_thread_pool_free(host.pool, FALSE, TRUE);
   while (g_main_context_iteration(NULL, FALSE)) {
   }
+  forget(&host, NULL);
+  g_hash_table_unref(host.workers);
   options_drop(host.options);
   options_clear(&host.given);
   return status;

@@ -113,12 +113,12 @@ char *job_to_request(const Job *job) {
     const JobTarget *target = job->targets->pdata[i];
     json_array_append_new(targets, json_pack("[sb]", target->arch, target->exact));
   }
-  json_t *json =
-      json_pack("{ss ss so so ss* ss* sb sb sb sI sI}", "command", job->command, "path", job->path,
-                "settings", settings_to_json(&job->settings), "targets", targets, "dump", job->dump,
-                "extra", job->extra, "strict", job->strict, "default_arch", job->default_arch,
-                "has_text", job->text != NULL, "timeout_us", (json_int_t)job->timeout_us, "memory",
-                (json_int_t)job->memory);
+  json_t *json = json_pack(
+      "{ss ss so so ss* ss* sb sb sb sI sI sI}", "command", job->command, "path", job->path,
+      "settings", settings_to_json(&job->settings), "targets", targets, "dump", job->dump, "extra",
+      job->extra, "strict", job->strict, "default_arch", job->default_arch, "has_text",
+      job->text != NULL, "timeout_us", (json_int_t)job->timeout_us, "memory",
+      (json_int_t)job->memory, "length", (json_int_t)(job->text ? job->length : 0));
   char *dumped = json ? json_dumps(json, JSON_COMPACT) : NULL;
   char *request = dumped ? g_strconcat(dumped, "\n", NULL) : NULL;
   free(dumped);

@@ -33,6 +33,7 @@ typedef struct Job {
   int64_t started_us;          /* monotonic time at which the worker got the job */
   size_t memory;               /* bytes */
   struct CudaOpening *opening; /* libclang, opened by the worker; or NULL */
+  struct CudaKept *kept;       /* units that the worker keeps; or NULL */
 } Job;
 
 void job_free(Job *job);
@@ -47,7 +48,7 @@ void job_add_target(Job *job, const char *arch, bool exact);
 Job *job_new(const char *command, const char *path, const CliOptions *options, Configs *configs,
              GHashTable *compdbs, KcError *error);
 
-/* The request to a worker: one line of JSON; `text` follows it as it is. */
+/* The request to a worker: one line of JSON; `text` follows it as it is, "length" bytes. */
 char *job_to_request(const Job *job);
 Job *job_from_request(const char *request, gsize length);
 

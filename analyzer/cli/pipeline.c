@@ -113,13 +113,12 @@ static char **event_directives(Run *run) {
   return events;
 }
 
-static bool load_cuda(Run *run) {
-  Analysis *a = run->analysis;
+/* How the file is parsed; `names` and `events` must outlive what is returned. */
+static CudaOptions cuda_options(const Run *run, char **names, char **events) {
+  const Analysis *a = run->analysis;
   const Settings *settings = &run->job->settings;
-  g_auto(GStrv) names = instantiations(run);
-  g_auto(GStrv) events = event_directives(run);
   static const char *const none[] = {NULL};
-  CudaOptions options = {
+  return (CudaOptions){
       .arch = a->arch->name,
       .std = settings->std,
       .cuda_path = settings->cuda_path,
@@ -134,7 +133,15 @@ static bool load_cuda(Run *run) {
       .text = run->job->text,
       .text_length = run->job->length,
       .opening = run->job->opening,
+      .kept = run->job->kept,
   };
+}
+
+static bool load_cuda(Run *run) {
+  Analysis *a = run->analysis;
+  g_auto(GStrv) names = instantiations(run);
+  g_auto(GStrv) events = event_directives(run);
+  CudaOptions options = cuda_options(run, names, events);
   CudaTiming timing = {0};
   if (run->progress) run->progress("parse", NULL);
   a->program = cuda_load(a->arena, run->job->path, &options, &a->violations, &timing, run->error);
@@ -142,6 +149,17 @@ static bool load_cuda(Run *run) {
   add_time(run, "parse", timing.parse);
   add_time(run, "lower", timing.lower);
   return a->program != NULL;
+}
+
+void pipeline_keep(const Job *job, const JobTarget *target, PipelineProgress *progress) {
+  g_auto(Analysis) analysis = {.arena = kc_arena_new(), .arch = arch_find(target->arch, NULL)};
+  Run run = {.analysis = &analysis, .job = job, .progress = progress};
+  if (!analysis.arch || job->is_ptx) return;
+  g_auto(GStrv) names = instantiations(&run);
+  g_auto(GStrv) events = event_directives(&run);
+  CudaOptions options = cuda_options(&run, names, events);
+  if (progress) progress("parse", NULL);
+  cuda_keep_parse(job->path, &options);
 }
 
 static bool load_ptx(Run *run) {

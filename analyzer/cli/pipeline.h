@@ -39,6 +39,8 @@ typedef void PipelineProgress(const char *stage, const char *detail);
  * has a syntax error. */
 bool pipeline_run(Analysis *analysis, const Job *job, const JobTarget *target, LazyRules *rules,
                   PipelineProgress *progress, KcError *error);
+/* Parses the file as pipeline_run will, into job->kept: units that it keeps for the next time. */
+void pipeline_keep(const Job *job, const JobTarget *target, PipelineProgress *progress);
 /* Runs kernel `k` again and keeps what happened when in the smallest run that shows `violation`
  * (NULL: an ordinary run). *shown gets that run's own violation, or NULL when it did not come up
  * again. Everything lies in the analysis' arena. */

@@ -13,7 +13,10 @@ typedef struct JobResult {
   char *log;      /* what the worker wrote on stderr (its last part), or NULL */
 } JobResult;
 
+JobResult *job_result_new(void);
 void job_result_free(JobResult *result);
+/* Sets the time of its files, which began at `started` (monotonic). */
+void job_result_set_time(JobResult *result, int64_t started);
 
 /* Runs one job in a worker process and waits for it. Never NULL. */
 JobResult *workers_run_one(const Job *job);

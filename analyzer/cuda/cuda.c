@@ -9,6 +9,7 @@
 #include "cuda/discover.h"
 #include "cuda/faults.h"
 #include "cuda/instantiate.h"
+#include "cuda/kept.h"
 #include "cuda/lower.h"
 #include "cuda/parse.h"
 #include "cuda/scan.h"
@@ -432,11 +433,9 @@ static bool prepare(Load *load) {
   return prepared;
 }
 
-static bool run(Load *load, CudaTiming *timing) {
+/* Everything up to the unit that is lowered. */
+static bool parse(Load *load) {
   CudaUnit *unit = &load->unit;
-  int64_t start = g_get_monotonic_time();
-  if (!prepare(load)) return false;
-  int64_t opened = g_get_monotonic_time();
   load->parse.clang = &load->clang;
   if (!parse_file(&load->parse, load->path, load->options, load->error) || !qualify_wanted(load))
     return false;
@@ -444,11 +443,17 @@ static bool run(Load *load, CudaTiming *timing) {
   bool changed = false;
   if (!stages_apply(unit, &load->parse, load->path, &load->stage_names, &changed, load->error))
     return false;
-  if (changed) {
-    inject_references(load);
-    if (!parse_again(&load->parse, load->path, load->options, load->error)) return false;
-  }
-  if (!report_wanted(load)) return false;
+  if (!changed) return true;
+  inject_references(load);
+  return parse_again(&load->parse, load->path, load->options, load->error);
+}
+
+static bool run(Load *load, CudaTiming *timing) {
+  CudaUnit *unit = &load->unit;
+  int64_t start = g_get_monotonic_time();
+  if (!prepare(load)) return false;
+  int64_t opened = g_get_monotonic_time();
+  if (!parse(load) || !report_wanted(load)) return false;
   unit->tu = load->parse.tu;
   unit->files.count = 0;
   unit->program->toolkit_headers = load->parse.toolkit;
@@ -463,22 +468,45 @@ static bool run(Load *load, CudaTiming *timing) {
   return true;
 }
 
+static void begin(Load *load, KcArena *arena, IrViolations *violations) {
+  load->arena = arena;
+  load->parse.edits.arena = arena;
+  g_autofree char *absolute = g_canonicalize_filename(load->path, NULL);
+  g_autofree char *folder = g_path_get_dirname(absolute);
+  load->unit = (CudaUnit){.clang = &load->clang,
+                          .arena = arena,
+                          .program = ir_program_new(arena, load->path, load->options->arch),
+                          .violations = violations,
+                          .options = load->options};
+  load->unit.folder =
+      g_str_has_suffix(folder, "/") ? kc_strdup(arena, folder) : kc_printf(arena, "%s/", folder);
+}
+
+static void end(Load *load) {
+  parse_dispose(&load->parse);
+  if (load->unit.dialects) dialects_free(load->unit.dialects);
+  if (load->unit.assigned) g_hash_table_destroy(load->unit.assigned);
+}
+
 IrProgram *cuda_load(KcArena *arena, const char *path, const CudaOptions *options,
                      IrViolations *violations, CudaTiming *timing, KcError *error) {
-  Load load = {.arena = arena, .path = path, .options = options, .error = error};
-  load.parse.edits.arena = arena;
-  g_autofree char *absolute = g_canonicalize_filename(path, NULL);
-  g_autofree char *folder = g_path_get_dirname(absolute);
-  load.unit = (CudaUnit){.clang = &load.clang,
-                         .arena = arena,
-                         .program = ir_program_new(arena, path, options->arch),
-                         .violations = violations,
-                         .options = options};
-  load.unit.folder =
-      g_str_has_suffix(folder, "/") ? kc_strdup(arena, folder) : kc_printf(arena, "%s/", folder);
+  Load load = {.path = path, .options = options, .error = error};
+  begin(&load, arena, violations);
   bool done = run(&load, timing);
-  parse_dispose(&load.parse);
-  if (load.unit.dialects) dialects_free(load.unit.dialects);
-  if (load.unit.assigned) g_hash_table_destroy(load.unit.assigned);
+  end(&load);
   return done ? load.unit.program : NULL;
+}
+
+void cuda_keep_parse(const char *path, const CudaOptions *options) {
+  KcError error = {0};
+  IrViolations violations = {.arena = kc_arena_new()};
+  Load load = {.path = path, .options = options, .error = &error};
+  begin(&load, violations.arena, &violations);
+  if (prepare(&load)) {
+    kept_open(options->kept, &load.clang);
+    parse(&load);
+  }
+  end(&load);
+  kc_error_clear(&error);
+  kc_arena_free(violations.arena);
 }

@@ -9,6 +9,9 @@
 /* The value of --cuda-path that keeps to the embedded headers, whatever is installed. */
 #define CUDA_PATH_NONE "none"
 
+/* Translation units that a process keeps from one check of a file to the next. */
+typedef struct CudaKept CudaKept;
+
 /* libclang while a thread opens it: that takes longer than anything before the parse. */
 typedef struct CudaOpening CudaOpening;
 
@@ -30,6 +33,7 @@ typedef struct CudaOptions {
   const char *text; /* contents when not read from disk (stdin, editor), or NULL */
   size_t text_length;
   CudaOpening *opening; /* of cuda_open_start, or NULL: cuda_load opens libclang itself */
+  CudaKept *kept;       /* units to use where they fit, or NULL */
 } CudaOptions;
 
 /* Timings of the stages in microseconds, for --timing. */
@@ -42,6 +46,17 @@ typedef struct CudaTiming {
  * install), or the file has a syntax error that nvcc would report too. */
 IrProgram *cuda_load(KcArena *arena, const char *path, const CudaOptions *options,
                      IrViolations *violations, CudaTiming *timing, KcError *error);
+
+CudaKept *cuda_keep_new(void);
+void cuda_keep_free(CudaKept *kept);
+/* Parses `path` as cuda_load would, and keeps the units in options->kept. What goes wrong is left
+ * to cuda_load, which will meet it again. To be called between the two that follow. */
+void cuda_keep_parse(const char *path, const CudaOptions *options);
+void cuda_keep_begin(CudaKept *kept);
+/* Drops the units that were not asked for since the beginning. */
+void cuda_keep_end(CudaKept *kept);
+/* Frees what the units need not keep until they are parsed again. */
+void cuda_keep_rest(CudaKept *kept);
 
 /* Starts to open libclang on a thread of its own. */
 CudaOpening *cuda_open_start(void);

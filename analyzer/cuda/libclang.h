@@ -35,6 +35,15 @@ typedef void *CXEvalResult;
 typedef void *CXPrintingPolicy;
 typedef void *CXClientData;
 
+typedef struct CXIndexOptions {
+  unsigned size; /* of this struct */
+  unsigned char priority_for_indexing, priority_for_editing;
+  unsigned exclude_declarations_from_pch : 1;
+  unsigned display_diagnostics : 1;
+  unsigned store_preambles_in_memory : 1;
+  unsigned : 13;
+  const char *preamble_storage_path, *invocation_emission_path;
+} CXIndexOptions;
 typedef struct CXString {
   const void *data;
   unsigned private_flags;
@@ -92,6 +101,8 @@ enum {
 
 enum { /* options of parseTranslationUnit2 */
        CXTranslationUnit_DetailedPreprocessingRecord = 0x01,
+       CXTranslationUnit_PrecompiledPreamble = 0x04,
+       CXTranslationUnit_CreatePreambleOnFirstParse = 0x100,
        CXTranslationUnit_KeepGoing = 0x200
 };
 

@@ -7,6 +7,7 @@
 
 #include "cuda/faults.h"
 #include "cuda/includes.h"
+#include "cuda/kept.h"
 #include "cuda/repair.h"
 #include "cuda/scan.h"
 #include "cuda/wants.h"
@@ -208,14 +209,26 @@ static CXTranslationUnit parse_once(const CudaParse *parse, const char *path,
   g_autoptr(GPtrArray) flags = build_flags(parse, path, options, toolkit);
   VirtualFiles set = {0};
   collect_files(&set, parse, toolkit);
+  struct CXUnsavedFile *files = (struct CXUnsavedFile *)(void *)set.files->data;
+  const unsigned how = CXTranslationUnit_KeepGoing | CXTranslationUnit_DetailedPreprocessingRecord;
   CXTranslationUnit tu = NULL;
-  parse->clang->parseTranslationUnit2(
-      parse->index, path, (const char *const *)flags->pdata, (int)flags->len,
-      (struct CXUnsavedFile *)(void *)set.files->data, set.files->len,
-      CXTranslationUnit_KeepGoing | CXTranslationUnit_DetailedPreprocessingRecord, &tu);
+  if (parse->kept) {
+    g_ptr_array_add(flags, NULL);
+    tu = kept_parse(parse->kept, parse->clang, path, (const char *const *)flags->pdata, files,
+                    set.files->len, how);
+    g_ptr_array_remove_index(flags, flags->len - 1);
+  }
+  if (!tu)
+    parse->clang->parseTranslationUnit2(parse->index, path, (const char *const *)flags->pdata,
+                                        (int)flags->len, files, set.files->len, how, &tu);
   g_array_free(set.files, TRUE);
   g_ptr_array_free(set.names, TRUE);
   return tu;
+}
+
+/* Lets go of a unit, unless it is kept. */
+static void drop(const CudaParse *parse, CXTranslationUnit tu) {
+  if (tu && !(parse->kept && kept_has(parse->kept, tu))) parse->clang->disposeTranslationUnit(tu);
 }
 
 /* Counts the errors of parse->tu that matter and lists the headers it did not find. */
@@ -248,7 +261,7 @@ static bool parse_and_repair(CudaParse *parse, const char *path, const CudaOptio
   parse->toolkit = toolkit;
   if (toolkit && options->progress) options->progress("parse with the toolkit", NULL);
   for (int round = 0; round < MAX_REPAIR_ROUNDS; round++) {
-    if (parse->tu) parse->clang->disposeTranslationUnit(parse->tu);
+    drop(parse, parse->tu);
     parse->tu = parse_once(parse, path, options, toolkit);
     if (!parse->tu) {
       kc_fail(error, path, 0, 0, "libclang %d could not parse this file", parse->clang->version);
@@ -317,7 +330,7 @@ static bool try_toolkit(CudaParse *parse, const char *path, const CudaOptions *o
   const char *reason = parse->missing.count
                            ? kc_printf(arena, "%s was not found", parse->missing.items[0])
                            : kc_printf(arena, "%d errors were left", parse->errors);
-  parse->clang->disposeTranslationUnit(loser->tu);
+  drop(parse, loser->tu);
   if (better) *parse = other;
   parse->toolkit_reason = kc_printf(arena, "with the embedded headers %s: %s was tried and %s",
                                     reason, parse->toolkit_path, better ? "is used" : "left again");
@@ -371,7 +384,8 @@ bool parse_file(CudaParse *parse, const char *path, const CudaOptions *options, 
     kc_fail(error, NULL, 0, 0, "%s is not a GPU target", options->arch);
     return kc_hint(error, "targets look like sm_90a, sm_100a, sm_100f");
   }
-  parse->index = parse->clang->createIndex(0, 0);
+  parse->kept = options->kept && kept_index(options->kept) ? options->kept : NULL;
+  parse->index = parse->kept ? kept_index(parse->kept) : parse->clang->createIndex(0, 0);
   if (!target_choose_cpu(parse->clang, parse->index, &parse->target))
     return kc_fail(error, NULL, 0, 0, "libclang %d (%s) accepts no GPU target near %s",
                    parse->clang->version, parse->clang->path, options->arch);
@@ -396,8 +410,8 @@ bool parse_again(CudaParse *parse, const char *path, const CudaOptions *options,
 }
 
 void parse_dispose(CudaParse *parse) {
-  if (parse->tu) parse->clang->disposeTranslationUnit(parse->tu);
-  if (parse->index) parse->clang->disposeIndex(parse->index);
+  drop(parse, parse->tu);
+  if (parse->index && !parse->kept) parse->clang->disposeIndex(parse->index);
   parse->tu = NULL;
   parse->index = NULL;
 }

@@ -7,6 +7,7 @@
 
 typedef struct CudaParse {
   const Clang *clang;
+  CudaKept *kept; /* units that are not disposed of here, and their index; or NULL */
   CXIndex index;
   CXTranslationUnit tu;
   EditSet edits; /* in: injected text and --stages; out: repairs too */
