@@ -37,6 +37,7 @@ typedef struct LspClient {
   bool watches;          /* didChangeWatchedFiles, registered dynamically */
   bool document_changes; /* versioned edits */
   bool markdown;         /* in hovers */
+  bool progress;         /* window/workDoneProgress/create */
 } LspClient;
 
 typedef struct LspServer LspServer;
@@ -57,6 +58,8 @@ struct LspDocument {
   guint revision; /* counts the texts, and the causes to check one again */
   guint timer;    /* source id of the wait after an edit, or 0 */
   LspCheck *check;
+  guint slow;         /* source id: when it is to be said that the check takes long, or 0 */
+  char *progress;     /* token under which that was said, or NULL */
   guint checked;      /* revision of `report`; 0: none yet */
   bool current;       /* `report` is of the present text */
   Report *report;     /* of the last check that ended, or NULL */
@@ -83,7 +86,7 @@ struct LspServer {
   GHashTable *documents; /* path -> LspDocument* */
   GHashTable *calls;     /* id -> LspAnswered, as a pointer */
   json_int_t next_call;
-  guint result_ids;
+  guint result_ids, tokens;
   Rules *rules; /* once something asked for them */
   Pages *pages;
 };
@@ -147,6 +150,13 @@ json_t *lsp_finding_json(const LspDocument *document, const Finding *finding);
 LspSpan lsp_finding_span(const LspDocument *document, const Finding *finding);
 /* Whether the finding stands in the document's own text. */
 bool lsp_is_own(const LspDocument *document, const Finding *finding);
+
+/* ---- progress.c ---- */
+
+/* A check has begun: the client shows it once it takes long. */
+void lsp_progress_begin(LspDocument *document);
+/* It has ended, whatever its end. */
+void lsp_progress_end(LspDocument *document);
 
 /* ---- hover.c, actions.c ---- */
 

@@ -20,13 +20,20 @@ LspSpan lsp_finding_span(const LspDocument *document, const Finding *f) {
 
 /* ---- the diagnostics of a report ---- */
 
+/* Related places under the URIs that the client knows; those in kcheck's own headers, which are no
+ * files, go. */
 static void respell_related(LspServer *server, json_t *diagnostic, const Finding *f) {
-  size_t i;
-  json_t *related;
-  json_array_foreach(json_object_get(diagnostic, "relatedInformation"), i, related) {
-    g_autofree char *uri = lsp_uri(server, ((FindingRelated *)f->related->pdata[i])->path);
+  json_t *all = json_object_get(diagnostic, "relatedInformation"), *known = json_array();
+  for (guint i = 0; i < f->related->len; i++) {
+    const char *path = ((const FindingRelated *)f->related->pdata[i])->path;
+    json_t *related = json_array_get(all, i);
+    g_autofree char *uri = lsp_uri(server, path);
+    bool open = g_hash_table_contains(server->documents, path);
+    if (!open && !g_file_test(path, G_FILE_TEST_EXISTS)) continue;
     json_object_set_new(json_object_get(related, "location"), "uri", json_string(uri));
+    json_array_append(known, related);
   }
+  json_object_set_new(diagnostic, "relatedInformation", known);
 }
 
 json_t *lsp_finding_json(const LspDocument *document, const Finding *f) {

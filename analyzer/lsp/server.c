@@ -88,6 +88,7 @@ static void read_capabilities(LspClient *client, const json_t *c) {
   client->watches =
       json_is_true(lsp_at(work, "didChangeWatchedFiles", "dynamicRegistration", NULL));
   client->document_changes = json_is_true(lsp_at(work, "workspaceEdit", "documentChanges", NULL));
+  client->progress = json_is_true(lsp_at(c, "window", "workDoneProgress", NULL));
   client->markdown = offers(lsp_at(text, "hover", "contentFormat", NULL), "markdown");
 }
 

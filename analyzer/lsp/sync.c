@@ -87,11 +87,13 @@ static void stop_check(LspDocument *document) {
   document->timer = 0;
   if (document->check) host->cancel(host->user, document->check);
   document->check = NULL;
+  lsp_progress_end(document);
 }
 
 static void check_ended(Report *report, void *data) {
   LspDocument *document = data;
   document->check = NULL;
+  lsp_progress_end(document);
   document->current = true;
   document->checked = document->revision;
   if (document->report) report_free(document->report);
@@ -106,6 +108,7 @@ static gboolean start_check(gpointer data) {
   document->timer = 0;
   document->check = host->start(host->user, document->path, document->text.bytes->str,
                                 document->text.bytes->len, check_ended, document);
+  lsp_progress_begin(document);
   return G_SOURCE_REMOVE;
 }
 

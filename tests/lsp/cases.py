@@ -1,4 +1,5 @@
 """Sessions of a scripted client, one message of the protocol after the other."""
+import glob
 import json
 import os
 import shutil
@@ -369,6 +370,28 @@ def test_cancel_request(serve, folder):
     check(server.end() == 0, "exit status")
 
 
+def test_progress(serve, folder):
+    """A check of more than a second is shown, and its end is said."""
+    server = serve()
+    server.initialize({"window": {"workDoneProgress": True}})
+    server.open("k.cu", BAD)
+    server.diagnostics("k.cu")
+    server.change("k.cu", 2, SLOW)
+    server.until(lambda: progress(server, "begin"), "progress")
+    begun = progress(server, "begin")[0]
+    created = [m["params"]["token"] for m in server.seen if m["method"] == "window/workDoneProgress/create"]
+    check(created == [begun["token"]] and begun["value"]["message"] == "k.cu", "its beginning", begun)
+    server.change("k.cu", 3, BAD)
+    server.until(lambda: progress(server, "end"), "its end")
+    check(progress(server, "end")[0]["token"] == begun["token"], "another end")
+    server.diagnostics("k.cu", version=3)
+    check(len(progress(server, "begin")) == len(progress(server, "end")), "one is open", server.seen)
+
+
+def progress(server, kind):
+    return [m["params"] for m in server.seen if m["method"] == "$/progress" and m["params"]["value"]["kind"] == kind]
+
+
 def test_close_while_checking(serve, folder):
     server = serve()
     server.initialize(PULLS)
@@ -687,6 +710,30 @@ def test_baseline(serve, folder):
     check(server.diagnostics("k.cu") == [], "an accepted finding")
     server.change("k.cu", 2, BAD + BAD.partition("__global__")[2].join(["__global__", ""]).replace("stuck", "stuck_2"))
     check(codes(server.diagnostics("k.cu", version=2)) == [RULE], "a new one")
+
+
+def test_same_as_check(serve, folder):
+    """The second check of a document, from the unit that its worker keeps, says what kcheck says."""
+    root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    files = sorted(glob.glob(os.path.join(root, "fixtures", "rules", "*", "*.cu")))[5::60]
+    server = serve(cwd=root)
+    server.initialize(encodings=["utf-8"])
+    for path in files:
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+        server.open("file://" + path, text + "\n// edited\n")
+        server.diagnostics("file://" + path, version=1)
+        server.change("file://" + path, 2, text)
+        found = server.diagnostics("file://" + path, version=2)
+        done = subprocess.run([server.process.args[0], path, "--format", "json"], capture_output=True, text=True, cwd=root)
+        report = json.loads(done.stdout)
+        wanted = [(f["rule"], f["line"] - 1, f["column"] - 1) for f in report["findings"] if f["path"] == path]
+        check(sorted((d["code"], *at(d)) for d in found if d["code"] != "not-checked") == sorted(wanted), path, found, wanted)
+        reasons = ["not checked in %s: %s" % (k["instantiation"], "; ".join(k["not_checked"]))
+                   for f in report["files"] for k in f["kernels"] if k["not_checked"]]
+        check(sorted(d["message"] for d in found if d["code"] == "not-checked") == sorted(reasons), path, found, reasons)
+        server.close("file://" + path)
+    check(server.end() == 0, "exit status")
 
 
 # ---- memory ----

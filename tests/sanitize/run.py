@@ -4,8 +4,8 @@
 usage: run.py --kcheck BINARY [--all]
 
 Without --all only the program is built; it reads broken texts and every n-th fixture until SHORT_S
-are over, and fails when a sanitizer says anything. With --all the unit, command-line and fixture
-suites run on it: a worker that leaks or trips ends with a status that its parent reports.
+are over, and fails when a sanitizer says anything. With --all the unit, command-line, server and
+fixture suites run on it: a worker that leaks or trips ends with a status that its parent reports.
 """
 import argparse
 import concurrent.futures
@@ -114,6 +114,7 @@ def main():
     suites = [
         ("ctest", "--test-dir", BUILD, "-j", str(os.cpu_count() or 2), "--output-on-failure"),
         (sys.executable, os.path.join(ROOT, "tests", "cli", "run.py"), "--kcheck", kcheck),
+        (sys.executable, os.path.join(ROOT, "tests", "lsp", "run.py"), "--kcheck", kcheck),
         (sys.executable, os.path.join(ROOT, "tests", "fixtures", "run.py"), "--kcheck", kcheck),
     ]
     results = [counts(run(*suite, quiet=True)[1]) for suite in suites]
