@@ -34,6 +34,7 @@ typedef struct Job {
   size_t memory;               /* bytes */
   struct CudaOpening *opening; /* libclang, opened by the worker; or NULL */
   struct CudaKept *kept;       /* units that the worker keeps; or NULL */
+  bool *newer; /* shared with the process that keeps them: set when GUESS_NEWER counted; or NULL */
 } Job;
 
 void job_free(Job *job);

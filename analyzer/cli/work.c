@@ -177,6 +177,7 @@ static void retry_newer(const Job *job, LazyRules *rules, ReportFile **file, GPt
   if (strcmp(other->status, "failed") != 0 && !lacks_instructions(found)) {
     report_file_free(*file);
     g_ptr_array_unref(*findings);
+    if (job->newer) *job->newer = true;
     *file = other, *findings = found;
     g_string_assign(output, text->str);
     return;

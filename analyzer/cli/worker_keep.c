@@ -4,9 +4,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cli/guess.h"
 #include "cli/limits.h"
 #include "cli/pipeline.h"
 #include "cli/work.h"
@@ -17,6 +20,7 @@ typedef struct {
   CudaOpening *opening;
   CudaKept *kept;
   LazyRules *rules;
+  bool *newer; /* in memory that the forks share */
   pid_t child; /* that has ended and not been waited for, or 0 */
 } Keeper;
 
@@ -49,6 +53,7 @@ static void keep_units(Keeper *keeper, const GString *request) {
   if (job && work_prepare(job, file, &error)) {
     job->opening = keeper->opening;
     job->kept = keeper->kept;
+    if (job->default_arch && *keeper->newer) job_add_target(job, GUESS_NEWER, false);
     work_limit_time(limit_parse_us(job->timeout_us));
     cuda_keep_begin(keeper->kept);
     for (guint i = 0; i < job->targets->len; i++)
@@ -67,6 +72,7 @@ static void run_job(Keeper *keeper, const GString *request) {
   if (!job) _exit(2);
   job->opening = keeper->opening;
   job->kept = keeper->kept;
+  job->newer = keeper->newer;
   work_run(job, keeper->rules);
   _exit(0);
 }
@@ -110,6 +116,10 @@ static void *serve(void *data) {
 int worker_keep_main(void) {
   g_setenv("LIBCLANG_NOTHREADS", "1", TRUE);
   Keeper keeper = {.opening = cuda_open_start(), .kept = cuda_keep_new()};
+  keeper.newer =
+      mmap(NULL, sizeof(bool), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (keeper.newer == MAP_FAILED) return 2;
+  setrlimit(RLIMIT_CORE, &(struct rlimit){0});
   if (!worker_on_large_stack(serve, &keeper)) return 2;
   if (!WORK_UNDER_SANITIZER) _exit(0);
   cuda_keep_free(keeper.kept);

@@ -76,8 +76,11 @@ void lsp_did_change_watched_files(LspServer *server, const json_t *params) {
   json_t *change;
   json_array_foreach(changes, i, change) {
     const char *uri = json_string_value(json_object_get(change, "uri"));
-    came_or_went = came_or_went || json_integer_value(json_object_get(change, "type")) != 2;
-    if (uri && json_array_size(changes) == 1) only = lsp_path(uri);
+    g_autofree char *path = uri ? lsp_path(uri) : NULL;
+    /* An editor may save by putting another file in place of the old one. */
+    bool saved = path && g_hash_table_contains(server->documents, path);
+    if (!saved && json_integer_value(json_object_get(change, "type")) != 2) came_or_went = true;
+    if (json_array_size(changes) == 1) only = g_steal_pointer(&path);
   }
   if (json_array_size(changes) == 0) return;
   if (came_or_went) server->host->forget(server->host->user, NULL);

@@ -67,3 +67,17 @@ def test_emacs(serve, folder, kcheck):
     check(not seen["suppressed"] and not seen["fixed"], "it is still there", seen["suppressed"], seen["fixed"])
     check(seen["stopped"] is True, "the server did not stop")
     return None
+
+
+def test_vim(serve, folder, kcheck):
+    if not shutil.which("vim"):
+        return "skip: Vim is not installed"
+    if not os.path.isfile("/usr/share/vim-ale/plugin/ale.vim"):
+        return "skip: Vim has no ALE (vim-ale)"
+    seen = session(["vim", "-u", "NONE", "-N", "-i", "NONE", "-n", "-es", "-S", os.path.join(HERE, "ale.vim"), "-c", "qall!"],
+                   folder, kcheck)
+    line, column = waits_at(BAD)
+    found = seen["opened"]
+    check([(d["line"], d["column"]) for d in found] == [(line + 1, column + 1)] and RULE in found[0]["text"], "opened", found)
+    check(seen["fixed"] == 0, "it is still there", seen)
+    return None
