@@ -15,14 +15,16 @@ import sys
 import tempfile
 import time
 
+import actions
 import cases
 import editors
 import frames
+import settings
 from client import Client, Failure
 
 
 def all_cases():
-    for module in (cases, frames, editors):
+    for module in (cases, actions, settings, frames, editors):
         for name, function in inspect.getmembers(module, inspect.isfunction):
             if name.startswith("test_") and function.__module__ == module.__name__:
                 yield name[len("test_"):], function
