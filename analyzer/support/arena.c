@@ -69,9 +69,12 @@ size_t kc_arena_used(const KcArena *arena) {
   return arena->total;
 }
 
-void *kc_alloc(KcArena *arena, size_t size) {
-  size = (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-  if (size == 0) size = ALIGNMENT;
+static size_t rounded(size_t size) {
+  return size ? (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT : ALIGNMENT;
+}
+
+void *kc_alloc_raw(KcArena *arena, size_t size) {
+  size = rounded(size);
   Block *block = arena->head;
   if (!block || block->size - block->used < size) {
     size_t capacity = size > BLOCK_SIZE ? size : BLOCK_SIZE;
@@ -88,7 +91,11 @@ void *kc_alloc(KcArena *arena, size_t size) {
   void *result = (char *)block->data + block->used;
   block->used += size;
   arena->total += size;
-  return memset(result, 0, size);
+  return result;
+}
+
+void *kc_alloc(KcArena *arena, size_t size) {
+  return memset(kc_alloc_raw(arena, size), 0, rounded(size));
 }
 
 char *kc_strndup(KcArena *arena, const char *text, size_t length) {

@@ -25,6 +25,8 @@ size_t kc_arena_used(const KcArena *arena);
 
 /* `size` zeroed bytes aligned for any type. */
 void *kc_alloc(KcArena *arena, size_t size);
+/* The same with whatever the memory holds, for those who fill all that they read. */
+void *kc_alloc_raw(KcArena *arena, size_t size);
 /* A copy of `text` (NULL gives NULL). */
 char *kc_strdup(KcArena *arena, const char *text);
 char *kc_strndup(KcArena *arena, const char *text, size_t length);

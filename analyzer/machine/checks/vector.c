@@ -18,6 +18,13 @@ static unsigned needed(const IrInsn *insn) {
 
 /* The first lane whose address is not a multiple; -1: none. */
 static int first_misaligned(const MachineAccess *access, unsigned align, uint64_t *rest) {
+  uint64_t bits = access->address.scalar;
+  if (!access->address.uniform) {
+    bits = 0;
+    FOR_LANES(lane, access->lanes)
+    bits |= access->address.lanes[lane];
+  }
+  if ((align & (align - 1)) == 0 && (bits & (align - 1)) == 0) return -1;
   FOR_LANES(lane, access->lanes) {
     uint64_t at = value_raw(access->address, (int)lane);
     if (access->space == IR_SPACE_SHARED) at &= 0xffffff;
@@ -118,12 +125,23 @@ static bool is_realisable(const Machine *machine) {
   return core_session(machine)->decisions_used == 0 && !core_run(machine)->pattern_read;
 }
 
+static bool all_inside(const MachineAccess *access, uint64_t start, uint64_t end) {
+  if (end - start < access->bytes) return false;
+  uint64_t room = end - start - access->bytes;
+  if (access->address.uniform) return (access->address.scalar & 0xffffff) - start <= room;
+  bool inside = true;
+  FOR_LANES(lane, access->lanes)
+  inside &= (access->address.lanes[lane] & 0xffffff) - start <= room;
+  return inside;
+}
+
 static void check_bounds(Machine *machine, Strand *strand, const IrInsn *insn,
                          const MachineAccess *access) {
   int32_t id = array_of(machine, insn);
   if (id < 0) return;
   const IrObject *object = &machine->kernel->objects.items[id];
   uint64_t start = machine->session->object_offset[id], end = start + object->bytes;
+  if (all_inside(access, start, end)) return;
   FOR_LANES(lane, access->lanes) {
     uint64_t at = value_raw(access->address, (int)lane) & 0xffffff;
     if (at >= start && at + access->bytes <= end) continue;

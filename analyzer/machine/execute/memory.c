@@ -31,7 +31,10 @@ static bool shared_read(const Machine *machine, int rank, uint64_t offset, int w
   }
   const Cta *cta = &machine->ctas[rank];
   uint64_t raw = 0;
-  memcpy(&raw, cta->shared + offset, (size_t)width);
+  if (width == 4)
+    memcpy(&raw, cta->shared + offset, 4);
+  else
+    memcpy(&raw, cta->shared + offset, (size_t)width);
   /* The known bits of up to eight bytes lie in two neighbours; the array is padded. */
   unsigned bits = cta->shared_known[offset >> 3] | (unsigned)cta->shared_known[(offset >> 3) + 1]
                                                        << 8;
@@ -112,7 +115,10 @@ void machine_shared_forget(Machine *machine, int rank, uint64_t offset, uint64_t
   /* One mark for all: what is read of it is named by its place, too. */
   uint64_t mark =
       (core_hash(++core_run(machine)->fresh, offset) & UINT32_MAX) * UINT64_C(0x100000001);
+  const uint64_t marks[4] = {mark, mark, mark, mark};
   uint64_t i = 0;
+  for (; i + sizeof marks <= bytes; i += sizeof marks)
+    memcpy(cta->shared + offset + i, marks, sizeof marks);
   for (; i + sizeof mark <= bytes; i += sizeof mark)
     memcpy(cta->shared + offset + i, &mark, sizeof mark);
   if (i + 4 <= bytes) memcpy(cta->shared + offset + i, &mark, 4);

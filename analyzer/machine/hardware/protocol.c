@@ -30,11 +30,13 @@ bool protocol_next(const Value *value, uint32_t *left, uint32_t *lanes, uint64_t
     return true;
   }
   *out = value_raw(*value, first_lane(candidates));
-  *lanes = 0;
-  FOR_LANES(lane, candidates)
-  if (value_raw(*value, (int)lane) == *out) *lanes |= UINT32_C(1) << lane;
-  *left &= ~*lanes;
   *known = true;
+  *lanes = value->uniform ? candidates : 0;
+  if (!value->uniform) {
+    FOR_LANES(lane, candidates)
+    if (value->lanes[lane] == *out) *lanes |= UINT32_C(1) << lane;
+  }
+  *left &= ~*lanes;
   return true;
 }
 

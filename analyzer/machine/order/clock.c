@@ -62,7 +62,7 @@ static void make_room(Clocks *clocks, Clock *clock, uint32_t count) {
   uint32_t capacity = clocks->agents > count ? clocks->agents : count;
   capacity = (capacity + capacity / 4 + 7) & ~3u;
   Clock old = *clock;
-  clock->hi = KC_NEW_ARRAY(clocks->arena, uint32_t, 4 * (size_t)capacity);
+  clock->hi = kc_alloc_raw(clocks->arena, sizeof(uint32_t) * 4 * (size_t)capacity);
   clock->lo = clock->hi + capacity;
   clock->lanes = clock->lo + capacity;
   clock->block = clock->lanes + capacity;
