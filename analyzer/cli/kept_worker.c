@@ -133,10 +133,10 @@ static bool talk(KeptWorker *worker, const gint *cancelled) {
 }
 
 /* Lets the job that was given up come to its end, which is near: it is killed once it runs. */
-static void clear_the_way(KeptWorker *worker) {
+static void clear_the_way(KeptWorker *worker, const gint *cancelled) {
   static const gint given_up = 1;
   Worker *w = &worker->process;
-  while (worker->answering && w->from >= 0) {
+  while (worker->answering && w->from >= 0 && !g_atomic_int_get(cancelled)) {
     struct pollfd fds[] = {{.fd = w->from, .events = POLLIN}, {.fd = w->log, .events = POLLIN}};
     int ready = poll(fds, 2, LIMIT_WATCH_MS);
     if (ready > 0 && fds[1].revents) process_drain_log(w);
@@ -169,9 +169,9 @@ static bool is_there(const KeptWorker *worker) {
 static void run(KeptWorker *worker, const Job *job, const gint *cancelled, JobResult *result) {
   KcError error = {0};
   g_autofree char *request = job_to_request(job);
-  clear_the_way(worker);
-  if (!is_there(worker)) bury(worker, true);
+  clear_the_way(worker, cancelled);
   if (g_atomic_int_get(cancelled)) return;
+  if (!is_there(worker)) bury(worker, true);
   if (!worker->alive) {
     worker->alive = process_start(&worker->process, WORKER_KEEP_FLAG, &error);
     worker->started = g_get_monotonic_time();

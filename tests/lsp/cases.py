@@ -81,6 +81,20 @@ def test_end_of_input(serve, folder):
     check(not any(os.path.exists("/proc/%d" % pid) for pid in workers), "workers outlive the server", workers)
 
 
+def test_end_while_parsing(serve, folder):
+    """Neither a parse that is given up nor a check that waits for it holds up the end."""
+    server = serve()
+    server.initialize()
+    server.open("k.cu", SLOW + SLOW.replace(" v", " w").replace("scale", "other") * 4)
+    server.quiet(0.5)
+    server.change("k.cu", 2, BAD)
+    server.quiet(0.5)
+    check(not server.pushed("k.cu"), "the slow text is not slow")
+    started = time.monotonic()
+    check(server.end() == 0, "exit status")
+    check(time.monotonic() - started < 2, "the end took long", time.monotonic() - started)
+
+
 def test_client_that_died(serve, folder):
     client = subprocess.Popen(["true"])
     client.wait()
