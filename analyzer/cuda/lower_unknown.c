@@ -23,6 +23,7 @@ static bool name_suggests_event(const char *name) {
                                       "cluster", "arrive",  "wait",  "tensor", "copy",  "shfl",
                                       "vote",    "elect",   "tma",   "commit", "store", "load"};
   g_autofree char *lower = g_ascii_strdown(name, -1);
+  if (strstr(lower, "gamma") || g_str_has_prefix(lower, "copysign")) return false; /* arithmetic */
   for (size_t i = 0; i < G_N_ELEMENTS(WORDS); i++)
     if (strstr(lower, WORDS[i])) return true;
   return false;

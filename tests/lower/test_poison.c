@@ -50,7 +50,7 @@ START_TEST(harmless_calls) {
   const IrKernel *k =
       first(&l, "#include <stdio.h>\n"
                 "__global__ void k(float *p) { printf(\"%f\", p[0]); p[1] = expf(p[2]) "
-                "+ sqrtf(p[3]); }\n");
+                "+ sqrtf(p[3]) + copysignf(p[4], p[5]) + lgammaf(p[6]); }\n");
   ck_assert_int_eq(k->notes.count, 0);
   ck_assert(has_event(k, IR_EV_extern_call));
   unload(&l);
