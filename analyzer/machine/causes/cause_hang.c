@@ -473,8 +473,7 @@ static bool ask_own(Machine *machine, const Hang *hang, const Stuck *s) {
   return s->waiter && (hang_own_turn(machine, s) || hang_own_wait(machine));
 }
 static bool ask_lapped(Machine *machine, const Hang *hang, const Stuck *s) {
-  (void)hang;
-  return s->waiter && hang_lapped(machine, s);
+  return s->waiter && hang_lapped(machine, hang, s);
 }
 static bool ask_count(Machine *machine, const Hang *hang, const Stuck *s) {
   return s->waiter && count_too_high(machine, hang, s);

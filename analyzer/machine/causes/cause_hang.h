@@ -46,7 +46,7 @@ bool hang_came_past(const Machine *machine, const Stuck *s);
  */
 bool hang_first_wait(Machine *machine, const Hang *hang, const Stuck *s);
 /* cause_lapped.c: the phase that `s` waits for is over, and the next one too. */
-bool hang_lapped(Machine *machine, const Stuck *s);
+bool hang_lapped(Machine *machine, const Hang *hang, const Stuck *s);
 /* cause_trips.c: those who would signal the barrier that `s` waits on have ended, or their loop
  * makes no trip; reports it with the bounds of the loops of both. */
 bool hang_trips(Machine *machine, const Hang *hang, const Stuck *s);

@@ -93,7 +93,46 @@ static bool completed_without(Machine *machine, const Stuck *s) {
   return false;
 }
 
-bool hang_lapped(Machine *machine, const Stuck *s) {
+static bool waits_at_all(const Machine *machine, uint32_t warp) {
+  const Protocol *p = protocol_of(machine);
+  for (int i = 0; i < p->mbars.count; i++)
+    if (p->mbars.items[i]->views[warp]) return true;
+  return false;
+}
+
+/* Warps have given the slot back without having waited for anything: another waits in their name,
+ * and nothing makes them wait for that one. */
+static bool given_back_blindly(Machine *machine, const Hang *hang, const Stuck *s) {
+  const Mbar *bar = s->waiter->bar;
+  for (int i = 0; i < bar->arrivers.count; i++) {
+    const MbarArrival *a = &bar->arrivers.items[i];
+    if (a->warp == UINT32_MAX || waits_at_all(machine, a->warp)) continue;
+    for (int j = 0; j < hang->list.count; j++) {
+      const Stuck *other = &hang->list.items[j];
+      const Warp *warp = other->strand->warp;
+      if (!other->waiter || warp->cta != machine->warps[a->warp]->cta || other->insn == s->insn ||
+          warp->index == (int)a->warp ||
+          !code_ahead(machine->kernel, machine->arena, other->strand->pc, code_is_same, a->insn))
+        continue;
+      IrViolation *v = blame(
+          machine, BLAME("pipeline-stage-race", MACHINE_CHECK_DEADLOCK, a->insn, bar, -1, 0),
+          "%s arrives on %s here without having waited for anything: only %s waits on %s, and no "
+          "barrier behind that wait holds the others",
+          witness_warp(machine, a->warp), mbarrier_name(machine, bar, bar->rank),
+          witness_warp(machine, (uint32_t)warp->index),
+          mbarrier_name(machine, other->waiter->bar, other->waiter->bar->rank));
+      if (!v) return false;
+      ir_violation_related(machine->violations, v, other->insn->where, "%s waits here for all",
+                           machine_who(machine, other->strand));
+      hang_relate(machine, v, s);
+      witness_barrier(machine, v, bar, 2);
+      return true;
+    }
+  }
+  return false;
+}
+
+bool hang_lapped(Machine *machine, const Hang *hang, const Stuck *s) {
   const Mbar *bar = s->waiter->bar;
   if (!s->waiter->parity || bar->phase <= s->expected + 1) return false;
   WaitContext context = cause_context(bar, s->strand->warp->index, s->waiter->lanes);
@@ -114,7 +153,7 @@ bool hang_lapped(Machine *machine, const Stuck *s) {
   }
   if (cause_of_lapping(machine, bar, &context, bar->last_arrive_warp)) return true;
   if (s->expected < 0) {
-    if (completed_without(machine, s)) return true;
+    if (completed_without(machine, s) || given_back_blindly(machine, hang, s)) return true;
     bool apart = cause_slots_begin_apart(machine, bar, s->strand->warp->index, s->insn,
                                          (int)s->waiter->value);
     v = blame(

@@ -480,6 +480,37 @@ static bool threads_only(Machine *machine, const Symptom *s) {
   return v != NULL;
 }
 
+/* The slot was given back by a warp that has not waited for the copies into it; another has, in its
+ * name, but nothing makes it wait for that one. */
+static bool given_back_unread(Machine *machine, const Symptom *s) {
+  const Mbar *full = s->now->barrier, *empty = s->issuer.bar;
+  if (!empty || empty == full) return false;
+  const MbarArrival *hasty = NULL;
+  int waiter = -1;
+  for (int i = 0; i < empty->arrivers.count; i++) {
+    const MbarArrival *a = &empty->arrivers.items[i];
+    if (a->warp == UINT32_MAX) return false;
+    const MbarView *view = full->views[a->warp];
+    if (view && view->waits)
+      waiter = (int)a->warp;
+    else if (machine->warps[a->warp]->cta->rank == full->rank)
+      hasty = a;
+  }
+  if (!hasty || waiter < 0) return false;
+  IrViolation *v = blame(
+      machine, BLAME("pipeline-stage-race", MACHINE_CHECK_RACE, hasty->insn, empty, s->offset, 0),
+      "%s gives the slot back here without having waited for the copies into it: only %s waits on "
+      "%s, and no barrier behind that wait holds the others",
+      witness_warp(machine, hasty->warp), witness_warp(machine, (uint32_t)waiter),
+      mbarrier_name(machine, full, full->rank));
+  if (!v) return false;
+  ir_violation_related(machine->violations, v, full->views[waiter]->insn->where,
+                       "%s waits here for all", witness_warp(machine, (uint32_t)waiter));
+  cause_relate(machine, v, s->now, witness_access(machine, s->now));
+  witness_race(machine, v, s->before, s->now, "a barrier of the readers behind that wait");
+  return true;
+}
+
 static bool shared_barrier(Machine *machine, const Symptom *s) {
   if (s->race != RACE_WRITE_AFTER_WRITE || !s->before->barrier ||
       s->before->barrier != s->now->barrier || s->before_time != CLOCK_NEVER)
@@ -488,6 +519,7 @@ static bool shared_barrier(Machine *machine, const Symptom *s) {
   if (s->before->insn == s->now->insn && s->before->warp == s->now->warp &&
       s->before->issuers != s->now->issuers)
     return true;
+  if (given_back_unread(machine, s)) return true;
   IrViolation *v = blame(machine,
                          BLAME("pipeline-barrier-shared", MACHINE_CHECK_RACE, s->now->insn,
                                s->now->barrier, s->offset, 0),

@@ -42,7 +42,7 @@ const IrInsn *hang_idle_role(Machine *machine, const Hang *hang) {
 /* Adds where the loops around an instruction decide to go round again. */
 void hang_relate_loops(Machine *machine, IrViolation *v, const IrInsn *insn, const char *text) {
   CodeLoop loop = code_loop(machine->kernel, insn, NULL);
-  for (int n = 0; n < LOOPS && loop.last >= loop.first; n++) {
+  for (int n = 0; v && n < LOOPS && loop.last >= loop.first; n++) {
     if (loop.bound) ir_violation_related(machine->violations, v, loop.bound->where, "%s", text);
     loop = code_loop(machine->kernel, insn, &loop);
   }

@@ -1,5 +1,9 @@
 #include "machine/checks/finish.h"
 
+#include <string.h>
+
+#include "machine/causes/cause_hang.h"
+
 #include "machine/causes/symptom.h"
 #include "machine/checks/swizzle.h"
 #include "machine/hardware/bulk.h"
@@ -214,6 +218,22 @@ void finish_phase(Machine *machine, Mbar *bar) {
   tensor_phase(machine, bar);
 }
 
+/* Whether something was found that lets phases slip: what is left over may follow from it. */
+static bool phases_slip(const Machine *machine) {
+  for (int i = 0; i < machine->violations->list.count; i++) {
+    const char *kind = machine->violations->list.items[i]->kind;
+    if (strncmp(kind, "mbarrier-", 9) == 0 || strncmp(kind, "pipeline-", 9) == 0) return true;
+  }
+  return false;
+}
+
+/* The wait of the warp that waits on the barrier, or NULL. */
+static const IrInsn *a_wait_on(const Machine *machine, const Mbar *bar) {
+  for (int w = 0; w < machine->nwarps; w++)
+    if (bar->views[w] && bar->views[w]->insn) return bar->views[w]->insn;
+  return NULL;
+}
+
 /* Copies whose phase nobody waits for any more: they may land when the CTA has ended and its shared
  * memory belongs to another. */
 static void check_unconsumed(Machine *machine, const Mbar *bar) {
@@ -221,13 +241,17 @@ static void check_unconsumed(Machine *machine, const Mbar *bar) {
   if (bar->phase - 1 <= bar->last_observed || bar->last_landed_phase <= bar->last_observed) return;
   IrViolation *v = blame(
       machine,
-      BLAME("pipeline-trip-count-mismatch", MACHINE_CHECK_FINISH, bar->last_copy, bar, -1, 1),
+      BLAME("pipeline-trip-count-mismatch", MACHINE_CHECK_FINISH, bar->last_copy, bar, -1,
+            machine->stuck || phases_slip(machine)),
       "the copy of phase %lld of %s is never waited for: the last wait is for phase %lld, and the "
       "CTA may end while the copy is in flight",
       (long long)bar->last_landed_phase,
       machine_place(machine, (MachineAddress){IR_SPACE_SHARED, bar->rank, bar->offset}, bar->rank),
       (long long)bar->last_observed);
   if (v && v->confidence < IR_INFERRED) v->confidence = IR_INFERRED;
+  const IrInsn *wait = a_wait_on(machine, bar);
+  hang_relate_loops(machine, v, bar->last_copy, "the loop of those who copy");
+  if (wait) hang_relate_loops(machine, v, wait, "the loop of those who wait");
 }
 
 void finish_mbarrier_closed(Machine *machine, Mbar *bar) {
