@@ -219,7 +219,9 @@ void finish_phase(Machine *machine, Mbar *bar) {
 }
 
 /* Whether something was found that lets phases slip: what is left over may follow from it. */
-static bool phases_slip(const Machine *machine) {
+static bool phases_slip(const Machine *machine, const Mbar *bar) {
+  for (int w = 0; w < machine->nwarps; w++)
+    if (bar->views[w] && bar->views[w]->rewaits) return true;
   for (int i = 0; i < machine->violations->list.count; i++) {
     const char *kind = machine->violations->list.items[i]->kind;
     if (strncmp(kind, "mbarrier-", 9) == 0 || strncmp(kind, "pipeline-", 9) == 0) return true;
@@ -242,7 +244,7 @@ static void check_unconsumed(Machine *machine, const Mbar *bar) {
   IrViolation *v = blame(
       machine,
       BLAME("pipeline-trip-count-mismatch", MACHINE_CHECK_FINISH, bar->last_copy, bar, -1,
-            machine->stuck || phases_slip(machine)),
+            machine->stuck || phases_slip(machine, bar)),
       "the copy of phase %lld of %s is never waited for: the last wait is for phase %lld, and the "
       "CTA may end while the copy is in flight",
       (long long)bar->last_landed_phase,
