@@ -41,6 +41,7 @@ static const Row rows[] = {
      {"mbarrier-phase-not-flipped", "pipeline-stage-phase-desync", "mbarrier-initial-parity",
       "wgmma-group-protocol", "mbarrier-expect-tx-*"}},
     {"tma-store-wait-too-lenient", {"barrier-id-reuse-conflict"}},
+    {"pipeline-trip-count-mismatch", {"mbarrier-expect-tx-*", "mbarrier-phase-not-flipped"}},
     {"mbarrier-initial-parity", {"pipeline-stage-phase-desync"}},
     {"cluster-exit-without-sync",
      {"cluster-tile-index-not-uniform", "pipeline-trip-count-mismatch", "mbarrier-init-*",
