@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Checks the kernels that fixtures/upstream.yaml pins: run.py --kcheck BINARY [--all] [--cache FOLDER].
+"""Checks the kernels that fixtures/upstream.yaml pins: run.py --kcheck BINARY [--all] [NAME...].
 
 Downloads each package once into the cache (nothing of it is installed or run), unpacks it,
 compares SHA-256 of every pinned file, runs kcheck and compares status and findings. Without --all only
-kernels marked quick. Prints a line a kernel and last 'N passed, N failed, N skipped'. A package that
-can't be had is a skip with its reason.
+kernels marked quick; with names, those whose path holds one of them. Prints a line a kernel and last
+'N passed, N failed, N skipped'. A package that can't be had is a skip with its reason.
 """
 import argparse
 import hashlib
@@ -151,12 +151,19 @@ def check(kcheck, folder, folders, kernel):
     return '; '.join(problems)
 
 
+def chosen(kernel, options):
+    if options.names:
+        return any(name in kernel.get('harness', '') + ' ' + kernel['file'] for name in options.names)
+    return options.all or kernel.get('quick', False)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('--kcheck', required=True)
     parser.add_argument('--all', action='store_true')
     parser.add_argument('--cache', default=os.path.join(os.environ.get('XDG_CACHE_HOME') or
                                                         os.path.expanduser('~/.cache'), 'kcheck-upstream'))
+    parser.add_argument('names', nargs='*', metavar='NAME')
     options = parser.parse_args()
     try:
         import yaml
@@ -169,7 +176,7 @@ def main():
     os.makedirs(options.cache, exist_ok=True)
     passed = failed = skipped = 0
     for group in groups:
-        kernels = [k for k in group['kernels'] if options.all or k.get('quick')]
+        kernels = [k for k in group['kernels'] if chosen(k, options)]
         if not kernels:
             continue
         folder, why = fetch(group['package'], group['version'], options.cache, group.get('source', False))
