@@ -34,7 +34,7 @@ static void find_writers(Settler *s) {
     const IrInsn *insn = &s->kernel->insns.items[i];
     bool all = insn->op == IR_event || insn->op == IR_havoc || insn->op == IR_nop;
     int count = all ? insn->nargs : slice_destinations(insn);
-    for (int j = 0; s->executed[i] && j < count; j++)
+    for (int j = 0; s->executed[i] && j < count && j < insn->nargs; j++)
       note_writer(s, &insn->args[j], i);
   }
 }
