@@ -407,6 +407,7 @@ typedef struct {
   bool trapped; /* every run so far */
   bool few;     /* the rings never went round often enough */
   bool idle;    /* there are barriers, and no phase of any was ever completed */
+  bool large;   /* the sample of large, divisible integers trapped */
 } Progress;
 
 /* Schedules to run a sample under: 0 when it is not wanted. */
@@ -417,6 +418,8 @@ static int schedules_for(const CoreSession *core, const MachineSample *sample, c
   case SAMPLE_MORE_TILES: return p->few && !p->trapped ? ALL : 0;
   case SAMPLE_SIZES: return p->trapped || p->idle ? ALL : 0;
   case SAMPLE_DIVISIBLE: return p->trapped ? ALL : core_wants_divisible(core) ? 1 : 0;
+  case SAMPLE_FEW_BYTES:
+    return !p->large ? 0 : p->trapped ? ALL : core_wants_divisible(core) ? 1 : 0;
   case SAMPLE_LAST: return p->trapped ? 1 : 0;
   }
   return 0;
@@ -449,7 +452,7 @@ static bool run_fewer(MachineSession *session, MachineSamples *samples, bool com
 
 static void run_samples(MachineSession *session, MachineSamples *samples) {
   CoreSession *core = session->core;
-  Progress progress = {true, true, true};
+  Progress progress = {.trapped = true, .few = true, .idle = true};
   int budget = DECISION_RUNS;
   for (int i = 0; i < samples->list.count; i++) {
     const MachineSample *sample = samples->list.items[i];
@@ -474,6 +477,7 @@ static void run_samples(MachineSession *session, MachineSamples *samples) {
     /* Sizes of 0 and 1 pass assertions that no real size would: they show nothing. */
     if (sample->degenerate) continue;
     progress.trapped &= out.trapped;
+    progress.large |= sample->use == SAMPLE_DIVISIBLE && out.trapped;
     if (out.trapped) continue;
     progress.few &= !enough(&out);
     progress.idle &= out.barriers > 0 && out.phases == 0;

@@ -3,6 +3,7 @@
  */
 #include "machine/execute/core.h"
 #include "machine/execute/special.h"
+#include "machine/inputs/origin.h"
 
 /* ---- operands ---- */
 
@@ -436,9 +437,11 @@ static MachineStep trap(Machine *machine, const IrInsn *insn) {
   return MACHINE_STOP;
 }
 
-bool machine_negative_size(Machine *machine, const IrInsn *insn, uint32_t bytes) {
+bool machine_impossible_size(Machine *machine, const IrInsn *insn, IrRole role, uint32_t bytes,
+                             uint32_t most) {
   const MachineSample *sample = machine->sample;
-  if (bytes >> 31 == 0 || (sample->launched && sample->free_ints == 0)) return false;
+  if (bytes <= most || (sample->launched && sample->free_ints == 0)) return false;
+  if (bytes >> 31 == 0 && !origin_made_up(machine, insn, role)) return false;
   trap(machine, insn);
   return true;
 }

@@ -354,6 +354,15 @@ typedef struct BulkOperands {
   IrSpace dst_space, src_space;
 } BulkOperands;
 
+#define SHARED_MOST 232448 /* of a block, in bytes, where no architecture is given */
+
+/* Whether no launch brings such a copy about: it would take more than a block's shared memory. */
+static bool too_large(Machine *machine, const IrInsn *insn, uint32_t bytes) {
+  const Arch *arch = machine->session->options->arch;
+  uint32_t most = arch && arch->smem_opt_in ? (uint32_t)arch->smem_opt_in : SHARED_MOST;
+  return machine_impossible_size(machine, insn, IR_ROLE_size, bytes, most);
+}
+
 static void check_size(Machine *machine, const IrInsn *insn, int64_t bytes) {
   if (bytes % 16 == 0 || origin_loaded(machine, insn, IR_ROLE_size)) return;
   IrViolation *v = machine_violation(
@@ -419,7 +428,7 @@ static void bulk_into_shared(Machine *machine, Strand *strand, const IrInsn *ins
     FOR_LANES(lane, dst.lanes) {
       uint64_t size, src;
       bool known = value_lane(o->size, (int)lane, &size);
-      if (known && machine_negative_size(machine, insn, (uint32_t)size)) return;
+      if (known && too_large(machine, insn, (uint32_t)size)) return;
       if (known) check_size(machine, insn, (int64_t)(uint32_t)size);
       if (o->src_space != IR_SPACE_SHARED && value_lane(o->src, (int)lane, &src)) {
         check_global_address(machine, insn, src, IR_ROLE_src_addr);
@@ -448,7 +457,7 @@ static void bulk_out_of_shared(Machine *machine, Strand *strand, const IrInsn *i
     FOR_LANES(lane, src.lanes) {
       uint64_t size, dst;
       bool known = value_lane(o->size, (int)lane, &size);
-      if (known && machine_negative_size(machine, insn, (uint32_t)size)) return;
+      if (known && too_large(machine, insn, (uint32_t)size)) return;
       if (known) check_size(machine, insn, (int64_t)(uint32_t)size);
       uint32_t bytes = known ? (uint32_t)size : 16;
       if (o->dst_space == IR_SPACE_GLOBAL && value_lane(o->dst, (int)lane, &dst))
@@ -493,7 +502,8 @@ MachineStep event_bulk_prefetch(Machine *machine, Strand *strand, const IrInsn *
   FOR_LANES(lane, strand->active) {
     uint64_t value;
     if (has_size && value_lane(size, (int)lane, &value)) {
-      if (machine_negative_size(machine, insn, (uint32_t)value)) return MACHINE_NEXT;
+      if (machine_impossible_size(machine, insn, IR_ROLE_size, (uint32_t)value, INT32_MAX))
+        return MACHINE_NEXT;
       check_size(machine, insn, (int64_t)(uint32_t)value);
     }
     if (has_src && value_lane(src, (int)lane, &value))

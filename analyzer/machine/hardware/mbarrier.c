@@ -419,7 +419,9 @@ static void arrive_at(Machine *machine, Strand *strand, const IrInsn *insn, cons
       n = form->expect ? 0 : 1;
     }
     state[lane] = (uint64_t)bar->phase;
-    if (form->expect && machine_negative_size(machine, insn, (uint32_t)n)) return;
+    if (form->expect &&
+        machine_impossible_size(machine, insn, IR_ROLE_bytes, (uint32_t)n, MBARRIER_MAX))
+      return;
     if (form->expect && !announces_too_much(machine, bar, (int64_t)(uint32_t)n, insn))
       bytes += (int64_t)(uint32_t)n;
     count += form->expect ? 1 : (int64_t)(uint32_t)n;

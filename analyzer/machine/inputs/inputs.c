@@ -484,6 +484,7 @@ MachineSamples *sample_make(MachineSession *session) {
                (Choice){.ints = trips * 64});
   add_optional(session, samples, "512 x stages", SAMPLE_DIVISIBLE,
                (Choice){.ints = 512 * samples->stages});
+  add_optional(session, samples, "16", SAMPLE_FEW_BYTES, (Choice){.ints = 16});
   for (int64_t small = 1; small >= 0; small--) {
     MachineSample *sample =
         add_sample(session, samples, small ? "1" : "0", (Choice){.ints = small});

@@ -27,6 +27,7 @@ typedef enum SampleUse { /* when a sample is run */
                                           waited for */
                          SAMPLE_DIVISIBLE, /* everything before trapped, or an odd size may be to
                                               blame for a finding */
+                         SAMPLE_FEW_BYTES, /* ... and what the divisible one copies has no room */
                          SAMPLE_LAST       /* everything before trapped */
 } SampleUse;
 
