@@ -319,9 +319,9 @@ IrViolation *machine_violation(Machine *machine, MachineCheck check, const IrIns
 void machine_switch_off(Machine *machine, MachineCheck check, const IrInsn *insn,
                         const char *reason, ...) __attribute__((format(printf, 4, 5)));
 bool machine_is_off(const Machine *machine, MachineCheck check);
-/* Whether a byte count, operand `role` of `insn`, is one that no caller's inputs give: below zero (a
- * block beyond the end of the data, for which the grid is never launched), or more than `most`, by
- * integers that the machine chose. The run then proves nothing and ends, like one that reaches a
+/* Whether a byte count, operand `role` of `insn`, is one that no caller's inputs give: below zero
+ * (a block beyond the end of the data, for which the grid is never launched), or more than `most`,
+ * by integers that the machine chose. The run then proves nothing and ends, like one that reaches a
  * trap. */
 bool machine_impossible_size(Machine *machine, const IrInsn *insn, IrRole role, uint32_t bytes,
                              uint32_t most);
