@@ -25,6 +25,7 @@ typedef struct Load {
   CudaUnit unit;
   StageNames stage_names;
   KC_VEC(const char *) wanted; /* instantiations that directives and options ask for */
+  bool misses_header;
 } Load;
 
 int cuda_libclang_version(const char **path) {
@@ -138,6 +139,8 @@ static void keep_diagnostic(Load *load, CXDiagnostic diagnostic, bool beside_ker
   CudaFault fault = {range, message};
   if (range.line && !header) KC_PUSH(load->arena, unit->faults, fault);
   if (!user || !fault_stops_any_compiler(category, message)) return;
+  /* names and macros of the header are unknown: that clang can't parse them says nothing */
+  if (load->misses_header && strcmp(category, "Parse Issue") == 0) return;
   unit->program->syntax_errors++;
   if (load->error && !load->error->message)
     kc_fail(load->error, unit->program->sources.files.items[range.file].path, (int)range.line,
@@ -161,12 +164,24 @@ static void note_version(Load *load) {
   KC_PUSH(load->arena, load->unit.program->diagnostics, entry);
 }
 
+static bool misses_header(Load *load) {
+  for (unsigned i = 0; i < load->clang.getNumDiagnostics(load->unit.tu); i++) {
+    CXDiagnostic diagnostic = load->clang.getDiagnostic(load->unit.tu, i);
+    g_autofree char *header = fault_missing_header(
+        unit_string(&load->unit, load->clang.getDiagnosticSpelling(diagnostic)));
+    load->clang.disposeDiagnostic(diagnostic);
+    if (header && !fault_header_is_for_hosts(header)) return true;
+  }
+  return false;
+}
+
 static bool keep_diagnostics(Load *load) {
   const Clang *clang = &load->clang;
   note_version(load);
   note_toolkit(load);
   unsigned count = clang->getNumDiagnostics(load->unit.tu);
   g_autofree bool *beside = faults_beside_kernels(clang, load->unit.tu);
+  load->misses_header = misses_header(load);
   for (unsigned i = 0; i < count; i++) {
     CXDiagnostic diagnostic = clang->getDiagnostic(load->unit.tu, i);
     if (clang->getDiagnosticSeverity(diagnostic) >= CXDiagnostic_Error)

@@ -187,6 +187,7 @@ struct Lower {
   Frame *frame;
   Frame *free_frames;        /* linked by scope */
   AstNode *here;             /* position of what is emitted now */
+  AstNode *temporary;        /* whose object is being initialised; NULL: none */
   GHashTable *types;         /* QualType -> CppType */
   GHashTable *callees;       /* declaration -> Callee */
   GHashTable *declarations;  /* declaration -> Declaration */

@@ -4,7 +4,17 @@
 IrOperand lower_temporary(Lower *l, AstNode *n) {
   const CppType *type = ast_type(l, n);
   IrOperand address = lower_allocate(l, type, NULL);
+  AstNode *outer = l->temporary;
+  if (outer ==
+      n) { /* its initialiser is its own value: an operator that clang has no function for */
+    lower_forget(l, address, type);
+    lower_havoc(l, lower_may_reach_event(l, n), "an expression of %s could not be lowered",
+                cpp_name(l, type));
+    return address;
+  }
+  l->temporary = n;
   lower_init(l, address, type, n);
+  l->temporary = outer;
   return address;
 }
 

@@ -51,6 +51,7 @@ static IrOperand name(Lower *l, AstNode *n) {
   AstNode *inner = ast_last(l, n); /* a substituted template parameter */
   if (inner) return lower_value(l, inner);
   if (cpp_is_object(type)) return address_value(l, lower_lvalue(l, n));
+  l->kernel->lacks_arguments |= l->kernel->is_pattern;
   const char *spelling = ast_is_null(d) ? "" : unit_name(l->unit, d);
   return lower_havoc(l, false, "the value of '%s' is not known", *spelling ? spelling : "a name");
 }

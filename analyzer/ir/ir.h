@@ -345,6 +345,7 @@ typedef struct IrKernel {
   bool body_lost;            /* declared with a body, but none could be had: not checked */
   bool is_pattern;           /* an uninstantiated template */
   bool asks_grid;            /* it asks whether its launch is cooperative (grid_group::is_valid) */
+  bool lacks_arguments;      /* ... that uses the value of a template argument */
   bool has_launch_bounds;
   int max_threads, min_blocks, max_blocks_per_cluster; /* __launch_bounds__; 0: not given */
   int maxnreg;                                         /* __maxnreg__; 0: not given */

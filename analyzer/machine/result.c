@@ -329,7 +329,8 @@ void core_publish(MachineSession *session, IrViolations *violations) {
   for (int i = 0; i < core->findings.count; i++) {
     CoreFinding *f = &core->findings.items[i];
     if (!core_is_published(session, f)) continue;
-    if (is_convention(session, f)) f->violation->confidence = IR_FALLBACK;
+    if (is_convention(session, f) || session->kernel->lacks_arguments)
+      f->violation->confidence = IR_FALLBACK;
     IrConfidence seen = f->forced ? IR_PROVED_FORCED : IR_PROVED_CHOSEN;
     if (f->violation->confidence < seen) f->violation->confidence = seen;
     IrConfidence most = speculative(f) && !f->any_side ? IR_FALLBACK : IR_INFERRED;

@@ -125,6 +125,28 @@ START_TEST(no_body_at_all) {
 }
 END_TEST
 
+/* no function fits: clang keeps the operands, and the call is its own initialiser */
+START_TEST(call_that_fits_no_function) {
+  Loaded l;
+  first(&l, "struct Options { int a; };\n"
+            "struct Shape { const long *dims; };\n"
+            "struct Tensor { long size() const; Options options() const; };\n"
+            "template <class T> Tensor full(Shape, T, Options);\n"
+            "__global__ void k(float *p) { p[threadIdx.x] = 1; }\n"
+            "void run(Tensor t, float *p) {\n"
+            "  auto n = t.size();\n"
+            "  auto filled = full(n, 0.5, t.options());\n"
+            "  k<<<1, 32>>>(p);\n"
+            "}\n");
+  const IrKernel *run = NULL;
+  for (int i = 0; i < l.program->hosts.count; i++)
+    if (strcmp(l.program->hosts.items[i]->name, "run") == 0) run = l.program->hosts.items[i];
+  ck_assert_ptr_nonnull(run);
+  note(run, "an expression of Tensor could not be lowered");
+  unload(&l);
+}
+END_TEST
+
 Suite *test_suite(void) {
   need_libclang();
   Suite *suite = suite_create("lower/poison");
@@ -137,6 +159,7 @@ Suite *test_suite(void) {
   tcase_add_test(tests, uninstantiated_template);
   tcase_add_test(tests, directive_names_an_event);
   tcase_add_test(tests, no_body_at_all);
+  tcase_add_test(tests, call_that_fits_no_function);
   suite_add_tcase(suite, tests);
   return suite;
 }

@@ -137,11 +137,16 @@ static bool is_second(const Machine *machine) {
          machine->schedule == MACHINE_EAGER;
 }
 
-/* Blocks that own different parts: the kernel is meant for more than one. */
+/* Blocks that own different parts: the kernel is meant for more than one. Where the part is looked
+ * up in an array, only the array says whether two blocks have the same; where it is made with
+ * several strides, only their values do. */
 static bool is_by_block(Machine *machine, const IrInsn *insn) {
   const IrOperand *address = slice_address(insn);
   uint64_t block = UINT64_C(7) << IR_SREG_ctaid_x | UINT64_C(7) << IR_SREG_clusterid_x;
-  return address && (slice_operand(machine->session, address).special & block);
+  if (!address) return false;
+  Slice slice = slice_operand(machine->session, address);
+  bool strides = slice.scaled && (slice.integers & (slice.integers - 1)) != 0;
+  return (slice.special & block) && !slice.loads && !strides;
 }
 
 static void report_crossing(Machine *machine, const IrInsn *load, const IrInsn *store,

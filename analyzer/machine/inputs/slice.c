@@ -109,7 +109,10 @@ static void pass_load(Walk *walk, const IrInsn *insn) {
   }
   uint64_t offset = (uint64_t)address->value;
   offset -= offset >= IR_PARAM_BASE ? IR_PARAM_BASE : 0;
-  if (core_int_leaf(walk->session->kernel, offset)) walk->out.parameter = true;
+  if (core_int_leaf(walk->session->kernel, offset)) {
+    walk->out.parameter = true;
+    walk->out.integers |= UINT64_C(1) << offset / 4 % 64;
+  }
   const IrLeaf *leaf = NULL;
   for (uint64_t i = 0; (leaf = sample_pointer_leaf(walk->session->kernel, i)) != NULL; i++)
     if (leaf->offset == offset) walk->out.pointers |= UINT64_C(1) << i % 63;

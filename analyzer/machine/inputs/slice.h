@@ -19,6 +19,7 @@ typedef struct Slice {
   uint64_t special;  /* a bit for each IrSpecial */
   int32_t object;    /* the shared object it is an address of, or SLICE_* */
   uint64_t pointers; /* a bit for each pointer parameter (its leaf's number, modulo 63) */
+  uint64_t integers; /* a bit for each integer parameter (its offset in words, modulo 64) */
   bool global;       /* ... and whether on the address of a global variable */
 } Slice;
 
