@@ -226,6 +226,7 @@ typedef struct CtaState {
   KC_VEC(TmemAlloc) allocs;
   bool alloc_unknown;  /* an allocation of unknown size */
   bool tmem_unknown;   /* a tcgen05.cp or .st whose address is not known has written somewhere */
+  bool mma_unknown;    /* a tcgen05.mma has written nobody knows where, or how far */
   bool dealloc_failed; /* a dealloc was given a wrong address */
   int64_t alloc_short; /* columns that an alloc which has to wait would bring the CTA to */
   const IrInsn *relinquish;
@@ -382,6 +383,12 @@ typedef struct TmemUse { /* of columns that nobody had allocated then */
   uint32_t column, count;
 } TmemUse;
 
+typedef struct TmemLoad { /* a tcgen05.ld of columns that nothing had written then */
+  const IrInsn *insn;
+  int rank, warp;
+  uint32_t column, count, parts;
+} TmemLoad;
+
 typedef struct LaneHalf { /* a tcgen05.ld or .st whose lane field fits warp % 2 */
   const IrInsn *insn;
   uint32_t lane;
@@ -429,6 +436,7 @@ typedef struct Protocol {
   KC_VEC(GlobalWord) words;
   KC_VEC(TmemUse) unallocated;
   KC_VEC(LaneHalf) halves;
+  KC_VEC(TmemLoad) vain_loads;
   KC_VEC(OperandRead) operands;
   int operand_at[PROTOCOL_SLOTS]; /* 1 + index, hashed: the last one that was met */
   uint32_t grid_agent;            /* time 1: the preceding grid is complete; 0: no agent yet */

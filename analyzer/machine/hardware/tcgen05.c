@@ -232,6 +232,13 @@ static void touch_accumulator(Machine *machine, Strand *strand, const IrInsn *in
   tmem_touch(machine, strand, access, peer, column, count, quadrants_of(insn, d));
 }
 
+/* Nobody knows where a product goes, or how many columns it takes. */
+static void tmem_lost(Machine *machine, const Strand *strand, const IrInsn *insn) {
+  int rank = strand->warp->cta->rank, peer = paired(insn) ? peer_of(machine, rank) : -1;
+  cta_state(&machine->ctas[rank])->mma_unknown = true;
+  if (peer >= 0) cta_state(&machine->ctas[peer])->mma_unknown = true;
+}
+
 /* A's fragment and scales come from a tcgen05.cp, .st or MMA; what nothing wrote is left over. */
 static void check_input(Machine *machine, const Strand *strand, const IrInsn *insn,
                         const char *what, uint32_t column) {
@@ -370,6 +377,7 @@ MachineStep event_tcgen05_mma(Machine *machine, Strand *strand, const IrInsn *in
     touch_accumulator(machine, strand, insn, &d, (uint32_t)tmem);
     check_pair_issue(machine, strand, insn, (uint32_t)tmem);
   }
+  if (!has_d || !d.known || d.d_format == 0 || d.n < 8) tmem_lost(machine, strand, insn);
   if (!has_d && !origin_made_up(machine, insn, IR_ROLE_tmem))
     tmem_check_any_alloc(machine, strand, insn, "tcgen05.mma");
   bool facts = !origin_made_up(machine, insn, IR_ROLE_a_desc) &&
@@ -577,6 +585,9 @@ static MachineStep move(Machine *machine, Strand *strand, const IrInsn *insn, bo
                                         .step = machine->step});
     tmem_touch(machine, strand, access, strand->warp->cta->rank, (uint32_t)address & 0xffff, count,
                parts_of(insn, warp, (uint32_t)address));
+    if (!store)
+      tmem_loaded(machine, strand, insn, (uint32_t)address & 0xffff, count,
+                  parts_of(insn, warp, (uint32_t)address));
     if (store)
       KC_PUSH(machine->arena, ws->tcgen05_st, access);
     else

@@ -141,6 +141,39 @@ bool tmem_written(const Machine *machine, int rank, uint32_t column, uint32_t co
   return true;
 }
 
+/* Whether some column of some part was written, as far as that is known. */
+static bool any_written(const Machine *machine, int rank, uint32_t column, uint32_t count,
+                        uint32_t parts) {
+  const CtaState *cta = cta_state(&machine->ctas[rank]);
+  if (cta->tmem_unknown || cta->mma_unknown || cta->alloc_unknown) return true;
+  for (uint32_t c = column; cta->tmem && c < column + count && c < TMEM_COLUMNS; c++)
+    for (uint32_t q = 0; q < TMEM_PARTS; q++)
+      if ((parts >> q & 1) && cta->tmem[c * TMEM_PARTS + q].write) return true;
+  return false;
+}
+
+void tmem_loaded(Machine *machine, const Strand *strand, const IrInsn *insn, uint32_t column,
+                 uint32_t count, uint32_t parts) {
+  Protocol *p = protocol_of(machine);
+  int rank = strand->warp->cta->rank;
+  if (any_written(machine, rank, column, count, parts)) return;
+  for (int i = 0; i < p->vain_loads.count; i++)
+    if (p->vain_loads.items[i].insn == insn && p->vain_loads.items[i].column == column &&
+        p->vain_loads.items[i].rank == rank)
+      return;
+  TmemLoad load = {insn, rank, strand->warp->id, column, count, parts};
+  if (p->vain_loads.count < 256) KC_PUSH(machine->arena, p->vain_loads, load);
+}
+
+/* Where the columns are written later, the order is what is wrong. */
+static void check_load(Machine *machine, const TmemLoad *l) {
+  if (any_written(machine, l->rank, l->column, l->count, l->parts)) return;
+  machine_violation(machine, MACHINE_CHECK_FINISH, l->insn, "tcgen05-ld-unwritten",
+                    "tcgen05.ld by warp %d reads columns %u to %u, and nothing ever writes them in "
+                    "its lanes",
+                    l->warp, l->column, l->column + l->count - 1);
+}
+
 /* ---- allocation ---- */
 
 static bool live(const TmemAlloc *a, uint32_t column, uint32_t count) {
@@ -509,6 +542,9 @@ void tmem_finish(Machine *machine) {
     check_halves(machine, &protocol_of(machine)->halves.items[i]);
   for (int i = 0; i < protocol_of(machine)->unallocated.count; i++)
     check_use(machine, &protocol_of(machine)->unallocated.items[i]);
+  bool whole = !machine->stuck && !machine->stopped && !protocol_of(machine)->unallocated.count;
+  for (int i = 0; whole && i < protocol_of(machine)->vain_loads.count; i++)
+    check_load(machine, &protocol_of(machine)->vain_loads.items[i]);
   for (int c = 0; c < machine->cluster_size; c++) {
     const CtaState *cta = cta_state(&machine->ctas[c]);
     if (!cta->allocs.count) continue;

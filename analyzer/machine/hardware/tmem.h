@@ -11,6 +11,10 @@ void tmem_touch(Machine *machine, Strand *strand, const Access *access, int rank
                 uint32_t count, uint32_t quadrants);
 /* Whether every column of the range was written in this run. */
 bool tmem_written(const Machine *machine, int rank, uint32_t column, uint32_t count);
+/* A tcgen05.ld by `strand` of columns of the parts in the mask: reported at the end when nothing
+ * ever writes any of them. */
+void tmem_loaded(Machine *machine, const Strand *strand, const IrInsn *insn, uint32_t column,
+                 uint32_t count, uint32_t parts);
 /* Reports columns that no allocation covers; `what` names the instruction. */
 void tmem_check_allocated(Machine *machine, const Strand *strand, const IrInsn *insn, int rank,
                           uint32_t address, uint32_t count, const char *what);
