@@ -2,6 +2,7 @@
 
 #include "machine/causes/symptom.h"
 #include "machine/inputs/origin.h"
+#include "machine/inputs/sample.h"
 #include "machine/witness/timeline.h"
 
 /* ---- who touched which columns ---- */
@@ -542,7 +543,9 @@ void tmem_finish(Machine *machine) {
     check_halves(machine, &protocol_of(machine)->halves.items[i]);
   for (int i = 0; i < protocol_of(machine)->unallocated.count; i++)
     check_use(machine, &protocol_of(machine)->unallocated.items[i]);
-  bool whole = !machine->stuck && !machine->stopped && !protocol_of(machine)->unallocated.count;
+  /* Sums of no products at all are hardly anybody's aim. */
+  bool whole = !machine->stuck && !machine->stopped && !machine->sample->degenerate &&
+               !protocol_of(machine)->unallocated.count;
   for (int i = 0; whole && i < protocol_of(machine)->vain_loads.count; i++)
     check_load(machine, &protocol_of(machine)->vain_loads.items[i]);
   for (int c = 0; c < machine->cluster_size; c++) {
