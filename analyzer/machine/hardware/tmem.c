@@ -2,7 +2,6 @@
 
 #include "machine/causes/symptom.h"
 #include "machine/inputs/origin.h"
-#include "machine/inputs/sample.h"
 #include "machine/witness/timeline.h"
 
 /* ---- who touched which columns ---- */
@@ -538,13 +537,24 @@ static void check_halves(Machine *machine, const LaneHalf *h) {
   v->assumed = "that the lane field counts from lane 0, not within 64 rows";
 }
 
+/* Sums of no products at all, where there are no blocks of k, are hardly anybody's aim. */
+static bool lacks_products(const Machine *machine) {
+  bool any = false;
+  for (int i = 0; i < machine->kernel->insns.count; i++) {
+    const IrInsn *insn = &machine->kernel->insns.items[i];
+    if (insn->op != IR_event || insn->event != IR_EV_tcgen05_mma) continue;
+    if (machine->executed[i]) return false;
+    any = true;
+  }
+  return any;
+}
+
 void tmem_finish(Machine *machine) {
   for (int i = 0; i < protocol_of(machine)->halves.count; i++)
     check_halves(machine, &protocol_of(machine)->halves.items[i]);
   for (int i = 0; i < protocol_of(machine)->unallocated.count; i++)
     check_use(machine, &protocol_of(machine)->unallocated.items[i]);
-  /* Sums of no products at all are hardly anybody's aim. */
-  bool whole = !machine->stuck && !machine->stopped && !machine->sample->degenerate &&
+  bool whole = !machine->stuck && !machine->stopped && !lacks_products(machine) &&
                !protocol_of(machine)->unallocated.count;
   for (int i = 0; whole && i < protocol_of(machine)->vain_loads.count; i++)
     check_load(machine, &protocol_of(machine)->vain_loads.items[i]);
