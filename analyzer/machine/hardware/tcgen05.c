@@ -585,7 +585,7 @@ static MachineStep move(Machine *machine, Strand *strand, const IrInsn *insn, bo
                                         .step = machine->step});
     tmem_touch(machine, strand, access, strand->warp->cta->rank, (uint32_t)address & 0xffff, count,
                parts_of(insn, warp, (uint32_t)address));
-    if (!store)
+    if (!store && !elsewhere)
       tmem_loaded(machine, strand, insn, (uint32_t)address & 0xffff, count,
                   parts_of(insn, warp, (uint32_t)address));
     if (store)
