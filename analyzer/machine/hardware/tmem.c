@@ -165,9 +165,12 @@ void tmem_loaded(Machine *machine, const Strand *strand, const IrInsn *insn, uin
   if (p->vain_loads.count < 256) KC_PUSH(machine->arena, p->vain_loads, load);
 }
 
-/* Where the columns are written later, the order is what is wrong. */
+/* Where the columns are written later, the order is what is wrong; in a block that writes none at
+ * all, nobody meant data. */
 static void check_load(Machine *machine, const TmemLoad *l) {
-  if (any_written(machine, l->rank, l->column, l->count, l->parts)) return;
+  if (any_written(machine, l->rank, l->column, l->count, l->parts) ||
+      !any_written(machine, l->rank, 0, TMEM_COLUMNS, TMEM_ALL_PARTS))
+    return;
   machine_violation(machine, MACHINE_CHECK_FINISH, l->insn, "tcgen05-ld-unwritten",
                     "tcgen05.ld by warp %d reads columns %u to %u, and nothing ever writes them in "
                     "its lanes",
