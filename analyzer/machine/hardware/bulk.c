@@ -318,8 +318,11 @@ void bulk_exit(Machine *machine, Strand *strand, uint32_t lanes) {
       continue;
     }
     if (ws->bulk.open_ops & bit) {
-      machine_violation(machine, MACHINE_CHECK_FINISH, op, "tma-store-not-committed",
-                        "the bulk store is never committed to a group: nothing can wait for it");
+      IrViolation *v = machine_violation(
+          machine, MACHINE_CHECK_FINISH, op, "tma-store-not-committed",
+          "the bulk store is never committed to a group: nothing can wait for it");
+      /* Without a wait nobody is told too early: as with a group that is pending at the end. */
+      if (v && !ws->bulk.wait[lane]) v->confidence = IR_INFERRED;
       continue;
     }
     uint32_t last = ws->bulk.open[lane] - 1;
