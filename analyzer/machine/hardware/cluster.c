@@ -21,6 +21,9 @@ static void complete_round(Machine *machine) {
   clock_free(&p->clocks, bar->done_reached);
   bar->done = bar->current;
   bar->done_reached = bar->reached;
+  /* Those that have ended are waited for like those that arrive. */
+  for (int i = 0; i < machine->cluster_size; i++)
+    clock_join(&p->clocks, bar->done_reached, cta_state(&machine->ctas[i])->exited);
   bar->current = clock_new(&p->clocks);
   bar->reached = clock_new(&p->clocks);
   bar->round++;
