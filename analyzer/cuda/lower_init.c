@@ -78,6 +78,15 @@ static void zero_bit_fields(Lower *l, IrOperand address, const CppType *type) {
   if (cpp_has_bit_fields(l, type)) lower_zero(l, address, type);
 }
 
+/* Whether a record, or one within it, has bit-fields. */
+static bool holds_bit_fields(Lower *l, const CppType *type) {
+  if (cpp_has_bit_fields(l, type)) return true;
+  if (type->kind != CPP_RECORD) return false;
+  for (int i = 0; i < type->fields.count; i++)
+    if (holds_bit_fields(l, type->fields.items[i].type)) return true;
+  return false;
+}
+
 static bool has_member_initializers(Lower *l, const CppType *type) {
   for (int i = 0; i < type->fields.count; i++)
     if (member_initializer(l, &type->fields.items[i])) return true;
@@ -96,7 +105,10 @@ static void default_record(Lower *l, IrOperand address, const CppType *type, boo
     lower_zero(l, address, type);
     return;
   }
-  if (type->is_union) return;
+  if (type->is_union) { /* no member of it is made; the first is that is written to */
+    if (holds_bit_fields(l, type)) lower_zero(l, address, type);
+    return;
+  }
   zero_bit_fields(l, address, type);
   for (int i = 0; i < type->fields.count; i++)
     default_member(l, address, type, &type->fields.items[i], zero);
