@@ -222,6 +222,7 @@ static void check_ignored(const Budget *b) {
   const IrInsn *insn = first_setmaxnreg(b);
   if (!insn || b->kernel->maxnreg > 0 || b->kernel->min_blocks > 0) return;
   const IrKernel *kernel = b->kernel;
+  if (kernel->has_launch_bounds && kernel->is_pattern) return; /* its arguments decide */
   if (kernel->has_launch_bounds && kernel->max_threads > 0 &&
       budget_blocks_per_sm(b->arch, -1, kernel->max_threads, registers_shown(kernel)) < 2)
     return;
