@@ -103,12 +103,12 @@ class Site:
                     '<meta name="viewport" content="width=device-width,initial-scale=1">'
                     '<title>%s - kcheck</title><link rel="stylesheet" href="%sstyle.css"></head>\n<body><header>'
                     '<b><a href="%sindex.html">kcheck</a></b><a href="%srules/index.html">rules</a>'
-                    '<a href="%spages/index.html">pages</a><a href="%sdocs/editors.html">editors</a><a href="%sdocs/witness.html">witness</a><a href="%sdocs/hardware.html">hardware</a>'
+                    '<a href="%spages/index.html">pages</a><a href="%sdocs/editors.html">editors</a><a href="%sdocs/witness.html">witness</a><a href="%sdocs/hardware.html">hardware</a><a href="%sdocs/real-kernels.html">real kernels</a>'
                     '<a href="%sdocs/claims.html">claims</a><a href="%sdocs/coverage.html">coverage</a>'
                     '<input id="q" type="search" placeholder="search" aria-label="search"></header>\n'
                     '<main><ul id="hits"></ul>\n%s\n</main>\n<script>const BASE="%s"</script>'
                     '<script src="%sindex.js"></script></body></html>\n'
-                    % ((html.escape(title),) + (base,) * 9 + (body, base, base)))
+                    % ((html.escape(title),) + (base,) * 10 + (body, base, base)))
 
     def rule_page(self, rule):
         archs = ' '.join('<span class="tag">%s</span>' % a for a in rule.get('archs', []))

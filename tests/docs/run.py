@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """The documentation: run.py --kcheck BINARY [--all].
 
-docs/coverage.md is what docs/coverage.py writes (needs PyYAML). fixtures/reference/runs.yaml speaks of every
-reference kernel as it stands, and docs/hardware.md holds its table. The site builds (docs/build.py; needs the
+docs/coverage.md and docs/real-kernels.md are what docs/coverage.py and docs/real_kernels.py write (both need
+PyYAML). fixtures/reference/runs.yaml speaks of every reference kernel as it stands, and docs/hardware.md holds its table. The site builds (docs/build.py; needs the
 Python package markdown), no link in it leads nowhere, every rule's `url` has a page, and the anchors that
 rules name are there.
 """
@@ -68,6 +68,13 @@ def check_coverage():
     return [done.stdout.strip() or done.stderr.strip()] if done.returncode else []
 
 
+def check_real_kernels():
+    if not importlib.util.find_spec('yaml'):
+        return None
+    done = subprocess.run([sys.executable, os.path.join(DOCS, 'real_kernels.py'), '--check'], capture_output=True, text=True)
+    return (done.stdout.strip() or done.stderr.strip()).splitlines() if done.returncode else []
+
+
 def check_runs():
     record = os.path.join(ROOT, 'tests', 'gpu', 'record.py')
     done = subprocess.run([sys.executable, record, '--check'], capture_output=True, text=True)
@@ -94,10 +101,10 @@ def main():
     parser.add_argument('--kcheck', required=True)
     parser.add_argument('--all', action='store_true')
     options = parser.parse_args()
-    results = {'coverage': check_coverage(), 'runs': check_runs(), 'site': check_site(os.path.abspath(options.kcheck))}
+    results = {'coverage': check_coverage(), 'real kernels': check_real_kernels(), 'runs': check_runs(), 'site': check_site(os.path.abspath(options.kcheck))}
     ran = {name: failures for name, failures in results.items() if failures is not None}
     for name in sorted(set(results) - set(ran)):
-        print('skip: %s needs the Python package%s' % (name, ' PyYAML' if name == 'coverage' else 's markdown and PyYAML'))
+        print('skip: %s needs the Python package%s' % (name, ' PyYAML' if name in ('coverage', 'real kernels') else 's markdown and PyYAML'))
     for name, failures in ran.items():
         for why in failures[:40]:
             print('FAIL %s: %s' % (name, why))
