@@ -462,12 +462,13 @@ static bool check_plain(const Handover *h, const Poll *poll) {
   return true;
 }
 
-/* The first ordinary load behind the loop of a buffer that the kernel also stores to. */
+/* The first ordinary load behind the loop of a buffer that the kernel also stores to. One in asm,
+ * or with a cache hint that passes the first-level cache by, is left to its author. */
 static int32_t guarded_load(const Handover *h, const Poll *poll) {
   for (int32_t at = poll->last + 1; at < h->kernel->insns.count; at++) {
     const IrInsn *insn = insn_at(h, at);
-    if (insn->op == IR_load && is_weak(insn) && is_consumed(h, h->buffers[at]) &&
-        is_stored(h, h->buffers[at]))
+    if (insn->op == IR_load && is_weak(insn) && !(insn->flags & IR_FLAG(from_asm)) &&
+        is_consumed(h, h->buffers[at]) && is_stored(h, h->buffers[at]))
       return at;
   }
   return -1;
