@@ -12,7 +12,7 @@
 #include "machine/session.h"
 #include "machine/witness/witness.h"
 
-#define WORDS 16384 /* kept of a run; a power of two */
+#define WORDS 4096 /* kept of a run; a power of two */
 #define READERS 4
 #define SIGHTINGS 16
 #define GLOBAL_VARIABLES (UINT64_C(1) << 63)
@@ -91,6 +91,13 @@ static uint64_t pointers_of(MachineSession *session, const IrInsn *insn, Watch *
   return slice.pointers | (slice.global ? GLOBAL_VARIABLES : 0);
 }
 
+/* Whether what is stored is an index or a constant: two threads may be seen to differ in it. */
+static bool stores_number(MachineSession *session, const IrInsn *insn) {
+  if (insn->op != IR_store || insn->nargs != 2 || insn->type.cls == IR_CLASS_FLOAT) return false;
+  Slice value = slice_operand(session, &insn->args[1]);
+  return !value.loads && !value.opaque;
+}
+
 static SharesSession *session_of(Machine *machine) {
   ProtocolSession *session = session_protocol(machine->session);
   if (session->shares) return session->shares;
@@ -110,7 +117,7 @@ static SharesSession *session_of(Machine *machine) {
     pointers[i] = pointers_of(machine->session, insn, &watch);
     s->watch[i] = (uint8_t)watch;
     *(insn->op == IR_store ? &written : &read) |= pointers[i];
-    if (insn->op == IR_store && insn->type.cls != IR_CLASS_FLOAT) read |= pointers[i]; /* values */
+    if (pointers[i] && stores_number(machine->session, insn)) read |= pointers[i];
   }
   for (int i = 0; i < kernel->insns.count; i++) {
     if (!(pointers[i] & written & read)) s->watch[i] = WATCH_NOT;
