@@ -87,10 +87,11 @@ static bool holds_bit_fields(Lower *l, const CppType *type) {
   return false;
 }
 
-static bool has_member_initializers(Lower *l, const CppType *type) {
+/* The first member with an initialiser of its own (a union has one at most), or NULL. */
+static const CppField *initialised_member(Lower *l, const CppType *type) {
   for (int i = 0; i < type->fields.count; i++)
-    if (member_initializer(l, &type->fields.items[i])) return true;
-  return false;
+    if (member_initializer(l, &type->fields.items[i])) return &type->fields.items[i];
+  return NULL;
 }
 
 static void default_record(Lower *l, IrOperand address, const CppType *type, bool zero) {
@@ -101,12 +102,14 @@ static void default_record(Lower *l, IrOperand address, const CppType *type, boo
     return;
   }
   cpp_fields(l, type);
-  if (zero && (type->is_union || !has_member_initializers(l, type))) {
+  const CppField *first = zero || type->is_union ? initialised_member(l, type) : NULL;
+  if (zero && !first) {
     lower_zero(l, address, type);
     return;
   }
-  if (type->is_union) { /* no member of it is made; the first is that is written to */
+  if (type->is_union) { /* without an initialiser the first member is that is written to */
     if (holds_bit_fields(l, type)) lower_zero(l, address, type);
+    if (first) default_member(l, address, type, first, zero);
     return;
   }
   zero_bit_fields(l, address, type);
@@ -208,6 +211,8 @@ static void fill_union(Lower *l, IrOperand record, const CppType *type, InitList
     fill_member(l, record, type, &type->fields.items[i], list);
     return;
   }
+  const CppField *own = initialised_member(l, type);
+  if (own) default_member(l, record, type, own, false);
 }
 
 static void fill(Lower *l, IrOperand address, const CppType *type, InitList *list) {
@@ -495,11 +500,15 @@ void lower_member_inits(Lower *l, AstNode *definition, IrOperand self, const Cpp
     return;
   }
   cpp_fields(l, type);
+  bool chosen = false; /* the constructor initialises a member of the union */
+  for (int i = 0; type->is_union && i < type->fields.count; i++)
+    chosen |= initializer_of(l, definition, &type->fields.items[i]) != NULL;
+  const CppField *own = type->is_union && !chosen ? initialised_member(l, type) : NULL;
   for (int i = 0; i < type->fields.count; i++) {
     const CppField *f = &type->fields.items[i];
     AstNode *init = initializer_of(l, definition, f);
     if (!init) {
-      if (!type->is_union) default_member(l, self, type, f, false);
+      if (!type->is_union || f == own) default_member(l, self, type, f, false);
     } else if (f->bit_width > 0) {
       lower_store_bits(l, self, f, lower_value_as(l, init, f->type));
     } else {

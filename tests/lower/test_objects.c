@@ -387,6 +387,24 @@ START_TEST(namespaces_and_statics) {
 }
 END_TEST
 
+/* the member of a union that has an initialiser, unless a list or constructor names another one */
+START_TEST(initialised_unions) {
+  EXPECT("union Whole {\n"
+         "  unsigned all = 7;\n"
+         "  struct { unsigned low : 14, : 2; unsigned high : 14; };\n"
+         "};\n"
+         "union Pair { unsigned all; unsigned short half[2] = {5, 6}; };\n"
+         "union Made {\n"
+         "  unsigned all = 9; unsigned short half;\n"
+         "  __device__ Made() {} __device__ Made(int x) : half(x) {}\n"
+         "};\n",
+         "Whole a; out[0] = a.all; a.low = n; out[1] = a.all; Pair b; out[2] = b.half[1];\n"
+         "Pair c{}; out[3] = c.half[0]; Pair d{3}; out[4] = d.all; Made e; out[5] = e.all;\n"
+         "Made f(4); out[6] = f.half;\n",
+         3, 7, 3, 6, 5, 3, 9, 4);
+}
+END_TEST
+
 Suite *test_suite(void) {
   need_libclang();
   Suite *suite = suite_create("lower/objects");
@@ -407,6 +425,7 @@ Suite *test_suite(void) {
   tcase_add_test(tests, shared_memory);
   tcase_add_test(tests, statics_and_constants);
   tcase_add_test(tests, namespaces_and_statics);
+  tcase_add_test(tests, initialised_unions);
   suite_add_tcase(suite, tests);
   return suite;
 }
