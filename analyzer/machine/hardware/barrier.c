@@ -48,8 +48,10 @@ static int64_t warp_count(uint64_t warps) {
   return __builtin_popcountll(warps);
 }
 
-static void complete_generation(Machine *machine, NamedBarrier *bar) {
+static void complete_generation(Machine *machine, const CtaState *cta, NamedBarrier *bar) {
   Protocol *p = protocol_of(machine);
+  /* A barrier of the block waits until the threads that don't arrive have ended. */
+  if (!bar->explicit_count) clock_join(&p->clocks, bar->current, cta->exited);
   if (bar->arrived < machine->threads) p->barrier_of_some = true;
   bar->by_repeats |= bar->explicit_count && 32 * warp_count(bar->warps) < bar->expected;
   clock_free(&p->clocks, bar->done);
@@ -324,7 +326,7 @@ static void arrive(Machine *machine, Strand *strand, const BarrierOp *op, NamedB
                       (long long)bar->arrived, (long long)op->id, (long long)bar->expected);
   if (bar->arrived >= bar->expected) {
     check_missing_warps(machine, strand->warp->cta, bar, op->insn);
-    complete_generation(machine, bar);
+    complete_generation(machine, cta_state(strand->warp->cta), bar);
   }
 }
 
@@ -414,7 +416,7 @@ void barrier_exit(Machine *machine, Strand *strand, uint32_t lanes) {
     bar->expected -= lane_count(lanes);
     if (bar->arrived >= bar->expected && bar->arrived > 0) {
       check_missing_warps(machine, strand->warp->cta, bar, bar->first);
-      complete_generation(machine, bar);
+      complete_generation(machine, state, bar);
     }
   }
 }
