@@ -87,6 +87,8 @@ static bool untouched_fragment(Machine *machine, Strand *strand, const IrInsn *i
 
 void accumulator_check(Machine *machine, Strand *strand, const IrInsn *insn) {
   if (!is_multiplication(insn) || !first_time(machine, insn)) return;
+  /* A loop that clears may go round by an argument that the template lacks. */
+  if (machine->kernel->lacks_arguments) return;
   bool fresh = insn->op == IR_event && untouched_fragment(machine, strand, insn);
   if (insn->op == IR_opaque) {
     fresh = true;

@@ -1,6 +1,8 @@
 // Included before a file that is parsed with the real CUDA headers: the attributes that libclang
 // does not show are given twins that it does, and what nvcc has and clang lacks is declared.
 #pragma once
+#include <assert.h> // nvcc's runtime header brings it
+
 #undef __shared__
 #define __shared__ __attribute__((annotate("kcheck.shared")))
 #undef __launch_bounds__
