@@ -119,7 +119,11 @@ void core_add_inputs(Machine *machine, IrViolation *v) {
   }
   if (machine->cluster_size > 1)
     ir_violation_input(machine->violations, v, "cluster", "%d", machine->cluster_size);
-  if (sample->cluster_index > 0)
+  for (int i = 1; sample->other_plane && i < 3; i++)
+    if (machine->cluster_id[i] > 0)
+      ir_violation_input(machine->violations, v, i == 1 ? "blockIdx.y" : "blockIdx.z", "%lld",
+                         (long long)(machine->cluster_id[i] * machine->cluster[i]));
+  if (sample->cluster_index > 0 && !sample->other_plane)
     ir_violation_input(machine->violations, v, "cluster index", "%lld",
                        (long long)sample->cluster_index);
   if (sample->block_guessed)

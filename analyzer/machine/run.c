@@ -404,10 +404,12 @@ static bool enough(const Outcome *out) {
 }
 
 typedef struct {
-  bool trapped; /* every run so far */
-  bool few;     /* the rings never went round often enough */
-  bool idle;    /* there are barriers, and no phase of any was ever completed */
-  bool large;   /* the sample of large, divisible integers trapped */
+  bool trapped;              /* every run so far */
+  bool few;                  /* the rings never went round often enough */
+  bool idle;                 /* there are barriers, and no phase of any was ever completed */
+  bool large;                /* the sample of large, divisible integers trapped */
+  bool laps;                 /* `best` goes round the rings often enough */
+  const MachineSample *best; /* whole, of the first cluster */
 } Progress;
 
 /* Schedules to run a sample under: 0 when it is not wanted. */
@@ -450,6 +452,24 @@ static bool run_fewer(MachineSession *session, MachineSamples *samples, bool com
   return false;
 }
 
+static void note_best(Progress *progress, const MachineSample *sample, const Outcome *out) {
+  if (out->trapped || out->cut || sample->degenerate || sample->cluster_index > 0) return;
+  if (progress->best && (progress->laps || !enough(out))) return;
+  progress->best = sample;
+  progress->laps = enough(out);
+}
+
+/* Clusters of other rows and planes of the grid, while there is work that only they do. */
+static void run_planes(MachineSession *session, MachineSamples *samples, const MachineSample *like,
+                       int *budget) {
+  enum { ALL = 4, PLANES = 2 };
+  for (int i = 1; like && i <= PLANES; i++) {
+    const MachineSample *sample = sample_other_plane(session, samples, like, i);
+    if (!sample || time_is_up(session)) return;
+    run_schedules(session, sample, 0, ALL, budget);
+  }
+}
+
 static void run_samples(MachineSession *session, MachineSamples *samples) {
   CoreSession *core = session->core;
   Progress progress = {.trapped = true, .few = true, .idle = true};
@@ -474,6 +494,7 @@ static void run_samples(MachineSession *session, MachineSamples *samples) {
       run_schedules(session, sample, 1, schedules, &budget);
     if (sample->use == SAMPLE_MORE_TILES && (out.trapped || out.cut))
       run_schedules(session, samples->list.items[0], 1, schedules, &budget);
+    note_best(&progress, sample, &out);
     /* Sizes of 0 and 1 pass assertions that no real size would: they show nothing. */
     if (sample->degenerate) continue;
     progress.trapped &= out.trapped;
@@ -482,6 +503,7 @@ static void run_samples(MachineSession *session, MachineSamples *samples) {
     progress.few &= !enough(&out);
     progress.idle &= out.barriers > 0 && out.phases == 0;
   }
+  run_planes(session, samples, progress.best, &budget);
   if (!progress.trapped) return;
   session->result->complete = false;
   core_not_checked(session, "every input that was tried reaches a trap or a failed assertion");

@@ -305,7 +305,8 @@ static void fill_params(Filler *f) {
 typedef struct {
   int64_t ints, blocks, cluster_index;
   bool exact, uneven;
-  int small; /* 1 + the number of tiles of what may be so few; 0: not asked for */
+  int small;         /* 1 + the number of tiles of what may be so few; 0: not asked for */
+  const int64_t *at; /* the cluster's place, in clusters; NULL: cluster_index tells it */
 } Choice;
 
 static const int64_t mixed_pattern[] = {2, 0, 3, 1, 0, 1, 5, 0};
@@ -319,6 +320,15 @@ static bool hands_out_tiles(const IrKernel *kernel) {
         kernel->insns.items[i].event == IR_EV_clc_try_cancel)
       return true;
   return false;
+}
+
+/* The cluster at a place, of the smallest grid that has it. */
+static void put_at(MachineSample *sample, const int64_t at[3]) {
+  sample->other_plane = true;
+  int64_t row = sample->grid[0] / sample->cluster[0];
+  for (int i = 1; i < 3; i++)
+    sample->grid[i] = sample->cluster[i] * (at[i] + 1);
+  sample->cluster_index = at[0] + row * (at[1] + (at[1] + 1) * at[2]);
 }
 
 static MachineSample *make_sample(MachineSession *session, MachineSamples *samples,
@@ -337,6 +347,7 @@ static MachineSample *make_sample(MachineSession *session, MachineSamples *sampl
   choose_cluster(session->kernel, &launch, sample);
   if (choice.cluster_index > 0) sample->grid[0] *= choice.cluster_index + 1;
   if (hands_out_tiles(session->kernel)) sample->grid[0] *= CLC_GRANTS + 1;
+  if (choice.at) put_at(sample, choice.at);
   if (choice.exact && launch.grid[0] > 0) memcpy(sample->grid, launch.grid, sizeof sample->grid);
   sample->dynamic_shared_known = launch.smem >= 0;
   int64_t limit = session->options->arch && session->options->arch->smem_opt_in
@@ -437,6 +448,22 @@ bool sample_fewer(MachineSession *session, MachineSamples *samples) {
   for (int i = 0; i < scratch.list.count; i++)
     samples->list.items[i] = scratch.list.items[i];
   return scratch.list.count > 0;
+}
+
+MachineSample *sample_other_plane(MachineSession *session, MachineSamples *samples,
+                                  const MachineSample *like, int number) {
+  int64_t at[3];
+  if (!sample_plane(session, like, number, at)) return NULL;
+  const char *conflict = samples->conflict;
+  MachineSample *sample = add_sample(session, samples, "another row or plane of the grid",
+                                     (Choice){.ints = like->ints,
+                                              .blocks = like->blocks,
+                                              .uneven = like->uneven,
+                                              .small = like->small + 1,
+                                              .at = at});
+  /* Assumptions may leave the grid no second one. */
+  samples->conflict = conflict;
+  return sample;
 }
 
 /* The last cluster of a launch whose grid and integers host code gives: what is left over when a

@@ -38,6 +38,7 @@ typedef struct MachineSample {
   int64_t ints;     /* value of integer parameters that nobody fixed */
   int64_t grid[3], block[3], cluster[3];
   int64_t cluster_index; /* which cluster of the grid runs */
+  bool other_plane;      /* ... and it was chosen for its place along y and z */
   int64_t dynamic_shared;
   bool dynamic_shared_known;
   uint8_t *param;       /* bytes of parameter space */
@@ -85,6 +86,15 @@ MachineSamples *sample_make(MachineSession *session);
 /* Puts the fewest trips that still go round every ring once more in the place of the first two
  * samples. False: there is nothing to choose. */
 bool sample_fewer(MachineSession *session, MachineSamples *samples);
+/* Where a cluster stands that does what the runs so far left undone because their blocks stand in
+ * the first row and plane of the grid: `number` clusters along y or z, as far as the launch has so
+ * many, or both. False: branches on blockIdx.y and blockIdx.z leave nothing, or the launch has no
+ * such cluster. */
+bool sample_plane(const MachineSession *session, const MachineSample *like, int number,
+                  int64_t at[3]);
+/* Adds a sample with the sizes of `like` that runs this cluster. NULL: there is none. */
+MachineSample *sample_other_plane(MachineSession *session, MachineSamples *samples,
+                                  const MachineSample *like, int number);
 /* Pointer parameters (leaves) in order: leaf i points to IR_POINTER_BASE + i * IR_POINTER_STRIDE.
  */
 const IrLeaf *sample_pointer_leaf(const IrKernel *kernel, uint64_t index);
