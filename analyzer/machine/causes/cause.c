@@ -83,8 +83,10 @@ static void keep_groups(const Machine *machine, Symptom *s) {
     s->group_waits = ws->waits_seen[lane];
     s->group_over = clock_time(&protocol_of(machine)->clocks, lanes_group(&ws->lanes, lane)->clock,
                                s->before->agent, lane) >= s->before_time;
-    uint32_t reader = s->lanes & ~(s->lanes - 1);
     const WarpState *own = warp_state(machine->warps[s->warp]);
+    /* The thread that copied may be among those that read: another one is to blame. */
+    uint32_t others = s->lanes & ~(ws == own ? UINT32_C(1) << lane : 0);
+    uint32_t readers = others ? others : s->lanes, reader = readers & ~(readers - 1);
     s->own_wait = own->cp_async.wait[first_lane(reader)];
     bool other = ws != own || reader != UINT32_C(1) << lane;
     s->own_over = other && own->cp_async.agent &&

@@ -60,7 +60,8 @@ bool cause_cp_async_read(Machine *machine, const Symptom *s) {
               "this wait covers %s groups, but %s is filled by cp.async, which needs "
               "cp.async.wait_group",
               ws->bulk.wait[lane] ? "bulk" : "wgmma", cause_place(machine, s));
-  } else if (s->group_over && s->knew_earlier) {
+  } else if (s->group_over && s->knew_earlier && !s->own_over) {
+    /* The reader lags: it has not come to its own wait of that round. */
     return cp_async_over(machine, s, s->now, copy);
   } else if (!wait && !s->own_over && cp_async_kept(machine, s)) {
     return true;
