@@ -9,7 +9,7 @@
 #define STORES 16
 
 /* How regular the columns of an access are that a permutation by address and one by the rows of the
- * tile leave: lanes that fall into the same column of other rows. */
+ * tile leave: pairs that fall into one column of different rows by the one and not by the other. */
 typedef struct Regular {
   int by_address, by_tile;
 } Regular;
@@ -56,16 +56,22 @@ static void columns(uint32_t offset, uint32_t base, int swizzle, uint8_t *by_add
   *by_tile = (uint8_t)((chunk ^ (offset - base) >> ROW_BITS) & mask);
 }
 
-static int equal_pairs(const uint8_t *column, uint32_t lanes) {
-  int equal = 0;
-  for (int away = 1; away < WARP; away *= 2)
-    FOR_LANES(lane, lanes & lanes >> away)
-  equal += column[lane] == column[lane + (unsigned)away];
-  return equal;
+static void compare(Regular *regular, bool same_by_address, bool same_by_tile) {
+  regular->by_address += same_by_address && !same_by_tile;
+  regular->by_tile += same_by_tile && !same_by_address;
+}
+
+static void compare_lanes(Regular *regular, const uint8_t *by_address, const uint8_t *by_tile,
+                          uint32_t lanes) {
+  for (unsigned away = 1; away < WARP; away *= 2)
+    FOR_LANES(lane, lanes & lanes >> away) {
+      unsigned other = (unsigned)lane + away;
+      compare(regular, by_address[lane] == by_address[other], by_tile[lane] == by_tile[other]);
+    }
 }
 
 static bool clearly(int more, int less) {
-  return more >= 12 && more * 10 > less * 13;
+  return more >= 12 && more > 2 * less;
 }
 
 /* ---- ordinary readers ---- */
@@ -94,13 +100,11 @@ static void read_tile(Machine *machine, const IrInsn *insn, const MachineAccess 
     lanes |= UINT32_C(1) << lane;
     columns(offset, tile->offset, tile->swizzle, &by_address[lane], &by_tile[lane]);
   }
-  r->regular.by_address += equal_pairs(by_address, lanes);
-  r->regular.by_tile += equal_pairs(by_tile, lanes);
+  compare_lanes(&r->regular, by_address, by_tile, lanes);
   FOR_LANES(lane, lanes) {
-    if (r->seen) {
-      r->regular.by_address += r->address_columns[lane] == by_address[lane];
-      r->regular.by_tile += r->tile_columns[lane] == by_tile[lane];
-    }
+    if (r->seen)
+      compare(&r->regular, r->address_columns[lane] == by_address[lane],
+              r->tile_columns[lane] == by_tile[lane]);
     r->address_columns[lane] = by_address[lane];
     r->tile_columns[lane] = by_tile[lane];
   }
@@ -202,9 +206,10 @@ static Anchor stored_by(const Stored *stored, uint32_t base, int swizzle) {
   uint8_t by_address[WARP] = {0}, by_tile[WARP] = {0};
   FOR_LANES(lane, stored->lanes)
   columns(stored->offset[lane], base, swizzle, &by_address[lane], &by_tile[lane]);
-  int address = equal_pairs(by_address, stored->lanes);
-  int tile = equal_pairs(by_tile, stored->lanes);
-  return clearly(tile, address) ? BY_TILE : clearly(address, tile) ? BY_ADDRESS : NO_ANCHOR;
+  Regular regular = {0};
+  compare_lanes(&regular, by_address, by_tile, stored->lanes);
+  if (clearly(regular.by_tile, regular.by_address)) return BY_TILE;
+  return clearly(regular.by_address, regular.by_tile) ? BY_ADDRESS : NO_ANCHOR;
 }
 
 /* The store, one of those kept, that wrote at `offset` last. */
