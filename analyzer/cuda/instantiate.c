@@ -26,6 +26,15 @@ typedef struct Reference {
   const char *added;
 } Reference;
 
+/* Whether the line that holds `at` continues the one before, as the lines of a macro do. */
+static bool continues_a_line(const char *text, gint at) {
+  while (at > 0 && text[at - 1] != '\n')
+    at--;
+  while (at > 0 && strchr("\r\n", text[at - 1]))
+    at--;
+  return at > 0 && text[at - 1] == '\\';
+}
+
 void instantiate_explicit(EditSet *set, EditedFile *file) {
   g_autoptr(GRegex) regex =
       g_regex_new(EXPLICIT, G_REGEX_MULTILINE | G_REGEX_OPTIMIZE | G_REGEX_RAW, 0, NULL);
@@ -38,8 +47,11 @@ void instantiate_explicit(EditSet *set, EditedFile *file) {
     gint start, end, whole_start, whole_end;
     if (g_match_info_fetch_pos(match, 1, &start, &end) &&
         g_match_info_fetch_pos(match, 0, &whole_start, &whole_end)) {
-      const char *added = kc_printf(set->arena, " static auto " INJECTED_NAME "%d = &%.*s;",
-                                    found.count, end - start, text + start);
+      const char *name = kc_printf(set->arena, INJECTED_NAME "%d", found.count);
+      if (continues_a_line(text, start)) /* a macro that is used twice defines two names */
+        name = kc_printf(set->arena, "KCHECK_NUMBERED(%s_, __COUNTER__)", name);
+      const char *added =
+          kc_printf(set->arena, " static auto %s = &%.*s;", name, end - start, text + start);
       g_autofree char *line = g_strdup(added);
       g_strdelimit(line, "\r\n", ' '); /* keep the line numbers */
       Reference reference = {edit_original_offset(file, (size_t)whole_end),

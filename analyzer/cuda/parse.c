@@ -137,7 +137,9 @@ static GPtrArray *build_flags(const CudaParse *parse, const char *path, const Cu
                                        "-Wno-c++11-narrowing", /* an error, unlike in nvcc */
                                        "-ferror-limit=0",
                                        "-fno-spell-checking",
-                                       "-fbracket-depth=1024"};
+                                       "-fbracket-depth=1024",
+                                       "-DKCHECK_NUMBERED(a,b)=KCHECK_JOINED(a,b)",
+                                       "-DKCHECK_JOINED(a,b)=a##b"};
   for (size_t i = 0; i < G_N_ELEMENTS(COMMON); i++)
     add_flag(flags, COMMON[i]);
   g_ptr_array_add(flags, g_strconcat("-std=", options->std ? options->std : "c++17", NULL));
