@@ -27,6 +27,7 @@ typedef struct WordTable {
 typedef struct Words {
   bool read_only;          /* the kernel has loads through the read-only path */
   bool independent;        /* nothing in it could order CTAs, and each has its own tiles */
+  bool misaligned;         /* a vector access of the sample is: no caller gives its sizes */
   WordTable stores, loads; /* of the first cluster */
 } Words;
 
@@ -195,11 +196,12 @@ void words_access(Machine *machine, Strand *strand, const IrInsn *insn,
   FOR_LANES(lane, access->lanes) {
     uint64_t at = value_raw(access->address, (int)lane);
     if (at < IR_POINTER_BASE || at >= IR_GLOBAL_BASE) continue;
+    w->misaligned |= insn->vector > 1 && at % insn->vector;
     for (uint64_t word = at >> 2; word << 2 < at + access->bytes; word++) {
       const IrInsn *own = word_find(stored, word);
       if (write) remember(stored, word, insn);
       if (nc && own) read_only(machine, insn, own, word);
-      if (crossing) cross(machine, w, insn, write, word, own != NULL);
+      if (crossing && !w->misaligned) cross(machine, w, insn, write, word, own != NULL);
     }
     if (access->address.uniform) break;
   }

@@ -208,6 +208,8 @@ MachineStep core_warp_op(Machine *machine, Strand *strand, const IrInsn *insn) {
   case IR_EV_redux:
     members = member_mask(machine, strand, insn, &groups);
     if (!machine_converge(machine, strand, members)) return MACHINE_BLOCKED;
+    if (strand->active & ~members) /* lanes of other groups have joined */
+      members = member_mask(machine, strand, insn, &groups);
     check_members(machine, strand, insn, members);
     protocol_warp_op(machine, strand, insn);
     if (insn->event == IR_EV_elect) elect(machine, strand, insn, members);
