@@ -7,6 +7,7 @@
 
 #include "machine/execute/core.h"
 #include "machine/inputs/origin.h"
+#include "machine/inputs/slice.h"
 #include "machine/session.h"
 
 #include <string.h>
@@ -209,6 +210,12 @@ static uint64_t origin_of_operand(const Origins *o, const IrOperand *operand) {
   return operand->kind == IR_OPD_REG && operand->id < o->nregs ? o->of[operand->id] : 0;
 }
 
+/* Whether what is divided counts the pieces of warps or threads, not those of blocks. */
+static bool is_finer(const Raster *r, const IrInsn *divides) {
+  const uint64_t thread = UINT64_C(7) << IR_SREG_tid_x;
+  return slice_operand(r->session, &divides->args[1]).special & thread;
+}
+
 static bool is_small(const IrOperand *operand) {
   return operand->kind == IR_OPD_IMM && operand->value >= 2 && operand->value <= WIDEST;
 }
@@ -229,6 +236,7 @@ static bool find_order(Raster *r) {
     leaves |= (a | b) & ORIGIN_PARAMS;
     if (divides) r->insn = insn;
     bool sizes = divides && b & ORIGIN_PARAMS;
+    if (sizes && is_finer(r, insn)) return false;
     quotient |= sizes && insn->op == IR_div;
     rest |= sizes && insn->op == IR_rem;
     bool limit = is_small(&insn->args[1]) || is_small(&insn->args[2]);
