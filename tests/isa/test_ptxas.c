@@ -358,7 +358,11 @@ typedef struct Pool {
 } Pool;
 
 static void add(Pool *pool, char *text, bool edited) {
-  if (!g_hash_table_add(pool->seen, text)) return;
+  if (g_hash_table_contains(pool->seen, text)) {
+    g_free(text);
+    return;
+  }
+  g_hash_table_add(pool->seen, text);
   Sample *sample = g_new0(Sample, 1);
   sample->text = text;
   sample->edited = edited;
