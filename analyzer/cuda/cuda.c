@@ -26,6 +26,7 @@ typedef struct Load {
   StageNames stage_names;
   KC_VEC(const char *) wanted; /* instantiations that directives and options ask for */
   bool misses_header;
+  SourceRange unparsed; /* the first statement that a missing header may excuse; line 0: none */
 } Load;
 
 int cuda_libclang_version(const char **path) {
@@ -140,7 +141,10 @@ static void keep_diagnostic(Load *load, CXDiagnostic diagnostic, bool beside_ker
   if (range.line && !header) KC_PUSH(load->arena, unit->faults, fault);
   if (!user || !fault_stops_any_compiler(category, message)) return;
   /* names and macros of the header are unknown: that clang can't parse them says nothing */
-  if (load->misses_header && strcmp(category, "Parse Issue") == 0) return;
+  if (load->misses_header && strcmp(category, "Parse Issue") == 0) {
+    if (!load->unparsed.line) load->unparsed = range;
+    return;
+  }
   unit->program->syntax_errors++;
   if (load->error && !load->error->message)
     kc_fail(load->error, unit->program->sources.files.items[range.file].path, (int)range.line,
@@ -298,6 +302,24 @@ static int launches_in_text(Load *load) {
   return count;
 }
 
+/* A statement that could not be parsed may have taken kernels with it, up to where clang found its
+ * way again. */
+static void note_swallowed(Load *load, int read) {
+  int written = load->unparsed.line ? kernels_in_text(load) : 0;
+  if (written <= read) return;
+  IrDiagnostic entry = {.range = load->unparsed,
+                        .is_error = true,
+                        .in_user_file = true,
+                        .unread = true,
+                        .text = kc_printf(load->arena, "%d of %d kernels in the text were not read",
+                                          written - read, written)};
+  IrProgram *program = load->unit.program;
+  KC_PUSH(load->arena, program->diagnostics, entry);
+  for (int i = program->diagnostics.count - 1; i > 0; i--) /* said first: reports shorten lists */
+    program->diagnostics.items[i] = program->diagnostics.items[i - 1];
+  program->diagnostics.items[0] = entry;
+}
+
 static void lower_all(Load *load) {
   CudaFound found;
   discover(&load->unit, &found);
@@ -305,6 +327,7 @@ static void lower_all(Load *load) {
   load->unit.program->global_kernels_seen = kernels ? found.global_kernels : kernels_in_text(load);
   if (kernels == 0 && user_fault(load))
     load->unit.program->global_kernels_seen += launches_in_text(load);
+  note_swallowed(load, found.global_kernels);
   for (int i = 0; i < found.kernels.count; i++)
     lower_kernel(load, found.kernels.items[i], false, false);
   for (int i = 0; i < found.lost.count; i++)

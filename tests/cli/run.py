@@ -170,6 +170,9 @@ def test_missing_header(folder):
     # what the header would have declared may be why clang can't parse a statement of the host
     expect_partial(folder, '#include "no_such.h"\n' + GOOD + "void f(Tensor t) { auto p = (half *)(t.data<ns::Half>()); }\n",
                    "the header no_such.h was not found (line 1)")
+    # ... and such a statement may take a kernel with it, which is not passed over
+    expect_partial(folder, '#include "no_such.h"\n' + GOOD + "DECLARE_IT(void, f)\n__global__ void lost(int *x) { x[0] = 1; }\n",
+                   "1 of 2 kernels in the text were not read")
 
 
 def test_unknown_macro_in_a_kernel(folder):
